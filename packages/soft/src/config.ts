@@ -82,13 +82,13 @@ export interface DeviceConfig {
   foreign?: string | readonly string[];
   /**
    * Where adapters and the kernel's soft-RoCE differ: 'mlx5' (the default) or 'rxe'. With the first a request takes its slot
-   * of a work queue until its completion was polled, with the other until it was executed. Not of devices with a model,
-   * which behave as their adapter does.
+   * of a work queue until its completion was polled, with the other until it was executed; which errors come when differs
+   * too. Not of devices with a model, which behave as their adapter does.
    */
   profile?: 'mlx5' | 'rxe';
   /**
-   * True rejects address vectors that the specification forbids and adapters take: flow labels above 20 bits, a dlid.
-   * Default false.
+   * True fails what goes wrong unseen on adapters: flow labels above 20 bits and a dlid in address vectors, memory that was
+   * mapped anew under a region, wrong local keys of READ and atomics before the peer executes them. Default false.
    */
   strict?: boolean;
   /**

@@ -23,7 +23,7 @@ doca_error_t HandshakeChannel::open(ibv_context* context, ibv_pd* pd, std::share
 
 doca_error_t HandshakeChannel::start() {
   const Verbs* verbs = Verbs::get();
-  memory_.resize((kReceives + kSends) * kSlot);
+  memory_.resize(kRestAt + kRest);
   mr_ = verbs->reg_mr(pd_, memory_.data(), memory_.size(), IBV_ACCESS_LOCAL_WRITE);
   if (!mr_) return error_of(errno, DOCA_ERROR_INITIALIZATION);
   channel_ = verbs->create_comp_channel(context_);
@@ -57,7 +57,7 @@ bool HandshakeChannel::create_queue_pair() {
   init.qp_type = IBV_QPT_UD;
   init.sq_sig_all = 1;
   init.cap = {
-      .max_send_wr = kSends, .max_recv_wr = kReceives, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 0};
+      .max_send_wr = kSends, .max_recv_wr = kReceives, .max_send_sge = 1, .max_recv_sge = 2, .max_inline_data = 0};
   qp_ = verbs->create_qp(pd_, &init);
   if (!qp_) return false;
   errno = Verbs::extension().set_qp_num(qp_, kHandshakeQpn);
@@ -118,12 +118,13 @@ void HandshakeChannel::remove(const HandshakeHandler* handler) {
 }
 
 int HandshakeChannel::post_receive(std::uint32_t slot) {
-  ibv_sge sge{reinterpret_cast<std::uintptr_t>(memory_.data() + slot * kSlot), kGrh + HandshakeMessage::kSize,
-              mr_->lkey};
+  ibv_sge sges[] = {
+      {reinterpret_cast<std::uintptr_t>(memory_.data() + slot * kSlot), kGrh + HandshakeMessage::kSize, mr_->lkey},
+      {reinterpret_cast<std::uintptr_t>(memory_.data() + kRestAt), kRest, mr_->lkey}};
   ibv_recv_wr request{};
   request.wr_id = slot;
-  request.sg_list = &sge;
-  request.num_sge = 1;
+  request.sg_list = sges;
+  request.num_sge = 2;
   return Verbs::post_recv(qp_, &request);
 }
 

@@ -62,6 +62,10 @@ class HandshakeChannel {
   static constexpr std::uint32_t kSends = 64;
   static constexpr std::size_t kGrh = 40;
   static constexpr std::size_t kSlot = 256;
+  // The end of every receive request: what is too long to be a message must not be too long for the request, which
+  // would end the queue pair.
+  static constexpr std::size_t kRest = 4096;
+  static constexpr std::size_t kRestAt = (kReceives + kSends) * kSlot;
 
   ibv_context* context_;
   ibv_pd* pd_;

@@ -34,8 +34,9 @@ TEST_CASE("invalid datagrams have no effect, and a valid request still works") {
   Hostile hostile;
   const HandshakeMessage request = hostile.request("stage");
   const std::string good = bytes_of(request);
-  for (const std::string& bytes : {std::string(), std::string("x"), good.substr(1), good + "x", std::string(1000, 'x'),
-                                   std::string(good.size(), '\xff'), std::string(good.size(), '\0')}) {
+  for (const std::string& bytes :
+       {std::string(), std::string("x"), good.substr(1), good + "x", std::string(1000, 'x'), std::string(4096, 'x'),
+        std::string(good.size(), '\xff'), std::string(good.size(), '\0')}) {
     hostile.send(bytes);
   }
   // The magic number, the type, the MTU, the length of the name, the numbers of the queue pairs and the PSN.

@@ -67,7 +67,7 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
   management_ = std::make_unique<Management>(guid);
   nic::NicConfig nic{.guid = guid,
                      .limits = config.limits,
-                     .slots_until_polled = config.slots_until_polled,
+                     .rules = config.rules,
                      .ports = {},
                      .fills_checksums = raw_ && (hook.model->raw_packet_caps & IBV_RAW_PACKET_CAP_IP_CSUM) != 0,
                      .steering = raw_.get(),
@@ -83,7 +83,7 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
                          .active_mtu = state.mtu,
                          .up = state.up,
                          .frames = raw_ ? &raw_->port(i) : nullptr,
-                         .strict = config.strict,
+                         .strict = config.rules.strict,
                          .management = true});
   }
   nic_ = std::make_unique<nic::Nic>(std::move(nic), events);

@@ -19,6 +19,7 @@
 #include "link/faults/fault_link.h"
 #include "link/udp/foreign_peers.h"
 #include "nic/shared/limits.h"
+#include "nic/shared/rules.h"
 #include "wire/gid.h"
 
 namespace verbs::soft::host {
@@ -48,8 +49,7 @@ struct DeviceConfig {
   PortState port_state;                // of every port, from the text
   std::vector<PortState> port_states;  // of each port
   Reach reach = Reach::kAuto;
-  bool slots_until_polled = true;
-  bool strict = false;  // rejects what the specification forbids and adapters take
+  nic::Rules rules;
   std::shared_ptr<const link::ForeignPeers> foreign = nullptr;  // peers with free source ports; nullptr: none
   // -- of devices with raw packets
   std::string switch_name;  // the Ethernet switch of its ports; empty: the switch of all devices without a name for it

@@ -114,14 +114,16 @@ std::string add_foreign(const std::string& value, DeviceConfig* config) {
 
 std::string set_profile(const std::string& value, DeviceConfig* config) {
   if (value != "mlx5" && value != "rxe") return reject("profile", value, "mlx5 or rxe");
-  config->slots_until_polled = value != "rxe";
+  const bool strict = config->rules.strict;
+  config->rules = value == "rxe" ? nic::Rules::rxe() : nic::Rules::mlx5();
+  config->rules.strict = strict;
   return {};
 }
 
 // What a model says of its devices, where doorbells take the place of posts: the slots are the program's own to count.
 std::string set_slots(const std::string& value, DeviceConfig* config) {
   if (value != "polled" && value != "executed") return reject("slots", value, "polled or executed");
-  config->slots_until_polled = value == "polled";
+  config->rules.slots_until_polled = value == "polled";
   return {};
 }
 
@@ -170,7 +172,7 @@ std::string apply_option(const std::string& key, const std::string& value, Devic
   if (key == "slots") return set_slots(value, config);
   // Of a vendor's device the model has the profile.
   if (key == "profile" && config->kind == "roce") return set_profile(value, config);
-  if (key == "strict") return set_flag(key, value, &config->strict);
+  if (key == "strict") return set_flag(key, value, &config->rules.strict);
   if (key == "switch") return set_text(key, value, &config->switch_name);
   if (key == "learning") return set_flag(key, value, &config->learning);
   if (key == "tap") return set_tap(value, config);

@@ -21,6 +21,7 @@ enum NetworkType : std::uint8_t { kIpv6 = 1, kIpv4 = 2 };
 
 ibv_wc_status send_datagram(Core& core, Qp& qp, std::uint32_t position) {
   const SendWqe& wqe = qp.sq.at(position);
+  if (wqe.error != IBV_WC_SUCCESS) return wqe.error;
   const Datagram& datagram = qp.sq.datagram(position);
   Port& port = core.port_of(qp);
   if (wqe.length > mtu_bytes(port.active_mtu())) return IBV_WC_LOC_LEN_ERR;
@@ -65,12 +66,18 @@ void receive_datagram(Core& core, Qp& qp, const Packet& packet) {
   const std::span<const std::uint8_t> payload = packet.payload();
   // A datagram that fails a check is dropped, and the receive request stays posted.
   const RecvWqe* next = peek_recv(qp);
+  const bool fits = next != nullptr && next->length >= payload.size() + kGrhSize;
   if (deth.qkey != qp.attr.qkey || next == nullptr || payload.size() > mtu_bytes(core.port_of(qp).active_mtu()) ||
-      next->length < payload.size() + kGrhSize) {
+      (!fits && !core.config.rules.short_datagrams_fail)) {
     ++core.counters.dropped_pkts;
     return;
   }
   dequeue_recv(core, qp);
+  if (!fits) {
+    complete_recv(core, qp, IBV_WC_LOC_LEN_ERR, {});
+    enter_error(core, qp);
+    return;
+  }
   // An IPv6 header has the layout of a GRH; an IPv4 header goes to the last 20 of the 40 bytes.
   std::uint8_t grh[kGrhSize] = {};
   const std::span<const std::uint8_t> ip = packet.frame.ip;

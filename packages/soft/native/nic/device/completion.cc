@@ -22,7 +22,7 @@ void count_send(Qp& qp, const SendWqe& wqe, ibv_wc_status status) {
 // What polling the completion of `count` requests gives back, unless they give it back now.
 Slots slots_of(const Core& core, std::uint32_t* released, std::uint32_t count) {
   const Slots slots{.released = released, .count = count};
-  if (core.config.slots_until_polled) [[likely]]
+  if (core.config.rules.slots_until_polled) [[likely]]
     return slots;
   slots.give_back();
   return {};
@@ -40,7 +40,7 @@ void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
   }
   const bool reports = status != IBV_WC_SUCCESS || qp.signals(wqe);
   // The slot of an unsignaled request comes back with that of the next one that is signaled.
-  if (!reports && core.config.slots_until_polled) return;
+  if (!reports && core.config.rules.slots_until_polled) return;
   const Slots slots = slots_of(core, &sq.released, sq.head - sq.reported);
   sq.reported = sq.head;
   if (!reports) return;

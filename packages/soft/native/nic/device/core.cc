@@ -17,7 +17,7 @@ Core::Core(NicConfig nic_config, EventSink& sink)
       ahs(config.limits, ports),
       qps(kFirstQpn, static_cast<std::uint32_t>(config.limits.max_qp)),
       srqs(1, static_cast<std::uint32_t>(config.limits.max_srq)),
-      mrs(config.limits, ports, config.offered),
+      mrs(config.limits, config.rules, ports, config.offered),
       mws(config.limits, mrs),
       device_memory(static_cast<std::size_t>(config.limits.max_dm_size)),
       multicast(config.limits) {}

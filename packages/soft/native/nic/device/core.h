@@ -22,6 +22,7 @@
 #include "nic/shared/event.h"
 #include "nic/shared/limits.h"
 #include "nic/shared/mad_sink.h"
+#include "nic/shared/rules.h"
 #include "nic/shared/table.h"
 #include "nic/shared/timer_heap.h"
 
@@ -67,7 +68,7 @@ class ActiveList {
 struct NicConfig {
   std::uint64_t guid = 0;  // host byte order
   Limits limits;
-  bool slots_until_polled = true;     // else until a request was executed, as with the kernel's soft-RoCE
+  Rules rules;
   std::vector<PortConfig> ports;      // port_num 1 is ports[0]
   bool fills_checksums = false;       // of raw packets, for IBV_SEND_IP_CSUM
   FrameSteering* steering = nullptr;  // nullptr: the device has no raw packets

@@ -32,6 +32,7 @@ class AhTable {
   // 0, ENOMEM, or EINVAL: no such port, or an address vector that Port::resolve() rejects.
   int create(Pd* pd, const ibv_ah_attr* attr, Ah** ah);
   int destroy(Ah* ah);  // 0
+  bool holds(const Ah& ah) const { return table_.find(ah.handle) == &ah; }
 
  private:
   Ports& ports_;

@@ -8,6 +8,7 @@
 #include "nic/shared/erase.h"
 #include "nic/shared/guarded_memory.h"
 #include "nic/shared/mapped_memory.h"
+#include "nic/shared/mapping_watch.h"
 
 namespace verbs::soft::nic {
 namespace {
@@ -63,6 +64,15 @@ bool Mr::write(std::uint64_t to, const void* from, std::size_t size) const {
   return memory != nullptr && guarded_copy(memory, from, size, lasts());
 }
 
+bool Mr::is_unchanged(std::uint64_t from, std::size_t size) const {
+  return size == 0 || is_same_mapping(address + (from - iova), size);
+}
+
+// A region on demand follows the mappings of the program.
+void MrTable::watch(Mr& mr) const {
+  mr.watched = rules_.strict && (mr.access & IBV_ACCESS_ON_DEMAND) == 0 && watch_mapping(mr.address, mr.length);
+}
+
 int MrTable::insert(std::unique_ptr<Mr> region, Mr** mr) {
   Mr* raw = region.get();
   const std::uint32_t index = table_.insert(std::move(region));
@@ -80,6 +90,7 @@ int MrTable::reg(Pd* pd, void* address, std::size_t length, std::uint64_t iova, 
   region->length = length;
   region->iova = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova;
   region->access = access;
+  watch(*region);
   return insert(std::move(region), mr);
 }
 
@@ -154,6 +165,7 @@ int MrTable::rereg(Mr* mr, const Rereg& plan, Pd* pd) {
   mr->address = plan.address;
   mr->length = plan.length;
   mr->access = plan.access;
+  if (!mr->kept) watch(*mr);
   return 0;
 }
 
@@ -163,7 +175,7 @@ void MrTable::revoke_references(Mr& mr) {
 }
 
 int MrTable::dereg(Mr* mr) {
-  if (mr->windows > 0) return EINVAL;
+  if (mr->windows > 0) return rules_.bound_region_error;
   revoke_references(*mr);
   --mr->pd->users;
   if (mr->dm) --mr->dm->regions;

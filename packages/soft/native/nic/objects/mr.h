@@ -14,6 +14,7 @@
 #include "nic/objects/pd.h"
 #include "nic/ports/ports.h"
 #include "nic/shared/limits.h"
+#include "nic/shared/rules.h"
 #include "nic/shared/table.h"
 
 namespace verbs::soft::nic {
@@ -29,6 +30,7 @@ class Mr {
   std::uint32_t windows = 0;  // memory windows bound to it
   bool null = false;          // reads as zeros and ignores writes; has a local key only
   bool kept = false;          // whoever registered it keeps it mapped (MrTable::keep_mapped)
+  bool watched = false;       // it must still be the mapping that was registered (mapping_watch.h)
   bool referred = false;      // READ responses have referred to it: a peer may still read it
 
   // The device memory or the file behind it; nullptr: the application's memory.
@@ -39,7 +41,7 @@ class Mr {
   // [from, from + size) of the region's address space lies in the region.
   bool covers(std::uint64_t from, std::size_t size) const {
     const std::uint64_t offset = from - iova;
-    return offset <= length && size <= length - offset;
+    return offset <= length && size <= length - offset && (!watched || is_unchanged(from, size));
   }
   // The memory behind [from, from + size), or nullptr when the range leaves the region. Not for a null MR. Arithmetic
   // on integers, because an implicit on-demand region begins at nullptr.
@@ -59,6 +61,9 @@ class Mr {
   // Copies out of and into the region. False when the range leaves the region or its memory is not mapped.
   bool read(void* to, std::uint64_t from, std::size_t size) const;
   bool write(std::uint64_t to, const void* from, std::size_t size) const;
+
+ private:
+  bool is_unchanged(std::uint64_t from, std::size_t size) const;
 };
 
 // Whether a region of that memory may have those rights: 0, EINVAL, EFAULT, or ENOMEM if it cannot be found out. With
@@ -83,8 +88,8 @@ struct Rereg {
 class MrTable {
  public:
   // `offered`: the memory that peers may map, if there are any.
-  MrTable(const Limits& limits, Ports& ports, link::OfferedMemory* offered)
-      : table_(1, static_cast<std::uint32_t>(limits.max_mr)), ports_(ports), offered_(offered) {}
+  MrTable(const Limits& limits, const Rules& rules, Ports& ports, link::OfferedMemory* offered)
+      : table_(1, static_cast<std::uint32_t>(limits.max_mr)), rules_(rules), ports_(ports), offered_(offered) {}
 
   // A region that check_region() agreed to. 0 or ENOMEM.
   int reg(Pd* pd, void* address, std::size_t length, std::uint64_t iova, unsigned access, Mr** mr);
@@ -98,8 +103,11 @@ class MrTable {
   int rereg(Mr* mr, const Rereg& plan, Pd* pd);
   // The caller promises that the memory stays mapped, with the rights that the region needs, until the region ends or
   // is moved by rereg().
-  static void keep_mapped(Mr* mr) { mr->kept = true; }
-  int dereg(Mr* mr);  // 0, or EINVAL while windows are bound to it, as with the kernel's soft-RoCE
+  static void keep_mapped(Mr* mr) {
+    mr->kept = true;
+    mr->watched = false;
+  }
+  int dereg(Mr* mr);  // 0, or Rules::bound_region_error
   // Before a remote key to it ends: a peer that still has references to it does not use what it reads there.
   void revoke_references(Mr& mr);
   // The application's memory behind an entry of ibv_advise_mr(), whose advice the caller carries out without the lock.
@@ -128,7 +136,10 @@ class MrTable {
  private:
   int insert(std::unique_ptr<Mr> region, Mr** mr);
 
+  void watch(Mr& mr) const;
+
   Table<Mr> table_;
+  Rules rules_;
   Ports& ports_;
   link::OfferedMemory* offered_;
   std::uint8_t next_byte_ = 0;

@@ -15,13 +15,15 @@ namespace {
 bool is_frame_size(std::uint32_t size) { return size >= VERBS_SOFT_FRAME_MIN && size <= VERBS_SOFT_FRAME_MAX; }
 
 ibv_wc_status send_frame(Core& core, Qp& qp, std::uint32_t position) {
-  const std::uint32_t length = qp.sq.at(position).length;
+  const SendWqe& wqe = qp.sq.at(position);
+  if (wqe.error != IBV_WC_SUCCESS) return wqe.error;
+  const std::uint32_t length = wqe.length;
   if (length < VERBS_SOFT_FRAME_MIN || length > core.port_of(qp).frame_limit()) return IBV_WC_LOC_LEN_ERR;
   const ibv_wc_status status = check_request(core, qp, position);
   if (status != IBV_WC_SUCCESS) return status;
   verbs_soft_frame frame = core.frame.frame(length);
   if (!load_payload(core, qp, position, 0, frame.data, length)) return IBV_WC_LOC_PROT_ERR;
-  if ((qp.sq.at(position).flags & IBV_SEND_IP_CSUM) != 0) fill_checksums({frame.data, frame.size});
+  if ((wqe.flags & IBV_SEND_IP_CSUM) != 0) fill_checksums({frame.data, frame.size});
   core.config.steering->send(qp.attr.port_num, &qp, &frame);
   return IBV_WC_SUCCESS;
 }

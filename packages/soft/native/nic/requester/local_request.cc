@@ -4,7 +4,7 @@ namespace verbs::soft::nic {
 
 ibv_wc_status run_local(Core& core, Qp& qp, const SendWqe& wqe) {
   if (wqe.opcode == IBV_WR_LOCAL_INV) {
-    return core.mws.invalidate(qp, wqe.rkey) ? IBV_WC_SUCCESS : IBV_WC_LOC_QP_OP_ERR;
+    return core.mws.invalidate(qp, wqe.rkey) ? IBV_WC_SUCCESS : core.config.rules.failed_invalidate;
   }
   const MwBind bind{.rkey = wqe.rkey,
                     .key_byte = wqe.key_byte,

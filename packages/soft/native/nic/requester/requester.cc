@@ -320,7 +320,7 @@ Step step_local(Core& core, Qp& qp, SendWqe& wqe) {
 Step step(Core& core, Qp& qp, Nanos now) {
   RequesterState& req = qp.req;
   SendWqe& wqe = qp.sq.at(req.position);
-  if (wqe.error != IBV_WC_SUCCESS) return Step::kFailed;
+  if (wqe.error != IBV_WC_SUCCESS) return !wqe.started && qp.state == IBV_QPS_SQD ? Step::kWait : Step::kFailed;
   if (!wqe.started) {
     const WorkRequestInfo& info = info_of(wqe.opcode);
     if (info.is_local()) return step_local(core, qp, wqe);

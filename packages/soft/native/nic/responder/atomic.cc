@@ -28,6 +28,7 @@ bool execute(const Packet& packet, const wire::AtomicEth& eth, const RemoteMemor
 void execute_atomic(Core& core, Qp& qp, const Packet& packet) {
   if (!allows(qp, IBV_ACCESS_REMOTE_ATOMIC) || !packet.payload().empty()) return nak_invalid_request(core, qp);
   const wire::AtomicEth eth = wire::AtomicEth::parse(packet.header(packet.info.atomic_eth));
+  if (core.config.rules.alignment_before_key && !aligned(nullptr, eth.address)) return nak_invalid_request(core, qp);
   const RemoteMemory memory =
       remote_memory(core, qp, qp.remote_pd, eth.rkey, eth.address, kWord, IBV_ACCESS_REMOTE_ATOMIC);
   if (memory.at == nullptr) return nak_remote_access(core, qp);
@@ -44,6 +45,7 @@ void execute_atomic_write(Core& core, Qp& qp, const Packet& packet) {
   if (!allows(qp, IBV_ACCESS_REMOTE_WRITE) || payload.size() != kWord || reth.length != kWord || packet.bth.pad != 0) {
     return nak_invalid_request(core, qp);
   }
+  if (core.config.rules.alignment_before_key && !aligned(nullptr, reth.address)) return nak_invalid_request(core, qp);
   const RemoteMemory memory =
       remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, kWord, IBV_ACCESS_REMOTE_WRITE);
   if (memory.at == nullptr) return nak_remote_access(core, qp);

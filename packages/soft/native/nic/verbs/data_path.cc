@@ -18,7 +18,7 @@ int check_send(const Qp& qp, const ibv_send_wr& wr) {
   if (!qp.may_send() && qp.state != IBV_QPS_SQE && qp.state != IBV_QPS_ERR) return EINVAL;
   if (qp.sq.full()) return ENOMEM;
   const WorkRequestInfo* info = find_work_request(wr.opcode);
-  if (info == nullptr || !info->allowed_on(qp.type)) return EINVAL;
+  if (info == nullptr) return EINVAL;
   if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.sq.max_sge()) return EINVAL;
   if (!info->may_be_inline && (wr.send_flags & IBV_SEND_INLINE) != 0) return EINVAL;
   return 0;
@@ -51,9 +51,19 @@ int copy_inline(Qp& qp, const ibv_send_wr& wr) {
   return 0;
 }
 
+// The request is taken, and completes with an error in its turn, as devices have it that look at it late.
+int refuse_later(Qp& qp) {
+  qp.sq.at(qp.sq.tail).error = IBV_WC_LOC_QP_OP_ERR;
+  return 0;
+}
+
 int fill_datagram(Core& core, Qp& qp, const ibv_send_wr& wr) {
   const Ah* ah = reinterpret_cast<const Ah*>(wr.wr.ud.ah);
-  if (ah == nullptr || ah->pd != qp.pd) return EINVAL;
+  if (ah == nullptr || ah->pd == nullptr) return EINVAL;
+  if (ah->pd != qp.pd) {
+    if (!core.ahs.holds(*ah)) return EINVAL;  // of another device
+    if (!core.config.rules.any_domains_handle) return refuse_later(qp);
+  }
   Datagram& datagram = qp.sq.datagram(qp.sq.tail);
   datagram.path = ah->path;
   datagram.path.source_port = core.port_of(qp).source_port(ah->path.flow_label, qp.number, qp.number);
@@ -90,6 +100,7 @@ int fill_flush(const ibv_send_wr& wr, SendWqe& wqe) {
 
 // Fills the fields that depend on the operation.
 int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
+  if (!info_of(wr.opcode).allowed_on(qp.type)) return refuse_later(qp);
   if (qp.type == IBV_QPT_UD) return fill_datagram(core, qp, wr);
   if (qp.type == IBV_QPT_RAW_PACKET) {
     return (wr.send_flags & IBV_SEND_IP_CSUM) != 0 && !core.config.fills_checksums ? EINVAL : 0;
@@ -97,6 +108,7 @@ int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
   if (qp.type == IBV_QPT_XRC_SEND) wqe.remote_srqn = wr.qp_type.xrc.remote_srqn & 0xffffff;
   if (info_of(wr.opcode).response == ExpectedResponse::kAtomicAcknowledge) {
     if (wqe.length < sizeof(std::uint64_t)) return EINVAL;
+    if (core.config.rules.posts_need_alignment && wr.wr.atomic.remote_addr % sizeof(std::uint64_t) != 0) return EINVAL;
     wqe.length = sizeof(std::uint64_t);
     wqe.remote_addr = wr.wr.atomic.remote_addr;
     wqe.rkey = wr.wr.atomic.rkey;

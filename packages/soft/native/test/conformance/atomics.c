@@ -1,4 +1,5 @@
 // Atomic operations (IBTA 9.4.5, 10.6.7).
+#include <errno.h>
 #include <string.h>
 
 #include "harness.h"
@@ -65,12 +66,19 @@ static void many_at_once(void) {
   EQUAL(seen, (1ull << 40) - 1);
 }
 
+// A device may look at the address when the request is posted.
+static bool refused_at_once(struct bench *bench, struct ibv_send_wr *wr) {
+  const int error = post(bench->a, wr);
+  EITHER(error, 0, EINVAL);
+  return error != 0;
+}
+
 static void an_address_that_is_not_aligned(void) {
   struct bench *bench = with_atomics();
   struct ibv_sge sge;
   struct ibv_send_wr wr = request(bench, &sge, IBV_WR_ATOMIC_FETCH_AND_ADD, 8);
   wr.wr.atomic.remote_addr += 4;
-  EQUAL(post(bench->a, &wr), 0);
+  if (refused_at_once(bench, &wr)) return;
   EITHER(completion(bench).status, IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_ACCESS_ERR);
 }
 
@@ -90,8 +98,8 @@ static void a_wrong_key_and_no_alignment(void) {
   struct ibv_send_wr wr = request(bench, &sge, IBV_WR_ATOMIC_CMP_AND_SWP, 8);
   wr.wr.atomic.rkey ^= 0x100;
   wr.wr.atomic.remote_addr += 1;
-  EQUAL(post(bench->a, &wr), 0);
-  EITHER(completion(bench).status, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR);
+  if (refused_at_once(bench, &wr)) return;
+  EITHER(completion(bench).status, IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_ACCESS_ERR);
 }
 
 // Devices differ in when they look at the L_Key: before they send, or when the response has come.
@@ -106,7 +114,7 @@ static void a_wrong_local_key(void) {
     sge.lkey ^= 0x100;
     EQUAL(post(bench->a, &wr), 0);
     EITHER(completion(bench).status, IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_QP_OP_ERR);
-    if (i == 1) EITHER(word_at(far_at(bench, 0)), 5, 6);
+    if (i == 1) EITHER(word_at(far_at(bench, 0)), 6, 5);
   }
 }
 

@@ -163,7 +163,7 @@ static void binds_that_are_not_allowed(void) {
 static void a_region_with_a_window_stays(void) {
   const struct scene scene = open_scene(IBV_MW_TYPE_2);
   EQUAL(bind_all(&scene), IBV_WC_SUCCESS);
-  EITHER(ibv_dereg_mr(scene.region), EINVAL, EBUSY);
+  EITHER(ibv_dereg_mr(scene.region), EBUSY, EINVAL);
   EQUAL(ibv_dealloc_mw(scene.window), 0);
   EQUAL(ibv_dereg_mr(scene.region), 0);
 }

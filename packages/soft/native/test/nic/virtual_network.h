@@ -125,7 +125,7 @@ class Station final : public nic::EventSink, public link::Receiver {
   std::vector<nic::AsyncEvent> events;
   int notifications = 0;
 
-  Station(std::uint8_t host, bool ipv6, int cqe, bool slots_until_polled = true) {
+  Station(std::uint8_t host, bool ipv6, int cqe, const nic::Rules& rules = {}) {
     const std::uint8_t v4[4] = {10, 0, 0, host};
     gid = wire::Gid::from_ipv4(v4);
     if (ipv6) {
@@ -135,7 +135,7 @@ class Station final : public nic::EventSink, public link::Receiver {
     }
     nic::NicConfig config;
     config.guid = 0x0200000000000000ull + host;
-    config.slots_until_polled = slots_until_polled;
+    config.rules = rules;
     config.ports.push_back({&faults, {gid}, IBV_MTU_4096, IBV_MTU_4096});
     nic = std::make_unique<nic::Nic>(config, *this);
     REQUIRE(nic->pds().alloc(&pd) == 0);
@@ -197,8 +197,8 @@ struct Connection {
 
 class VirtualNetwork {
  public:
-  explicit VirtualNetwork(bool ipv6 = false, int cqe = 4096, bool slots_until_polled = true)
-      : a(1, ipv6, cqe, slots_until_polled), b(2, ipv6, cqe, slots_until_polled) {
+  explicit VirtualNetwork(bool ipv6 = false, int cqe = 4096, const nic::Rules& rules = {})
+      : a(1, ipv6, cqe, rules), b(2, ipv6, cqe, rules) {
     a.cable.peer = &b.cable;
     b.cable.peer = &a.cable;
     a.cable.now = b.cable.now = &now;

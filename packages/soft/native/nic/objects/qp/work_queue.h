@@ -62,7 +62,7 @@ struct RecvWqe {
 };
 
 // A position is a running number that wraps at 2^32; its slot is the position modulo the size of the ring. A request
-// takes one of the queue's slots until its completion was polled (NicConfig::slots_until_polled), which may be long
+// takes one of the queue's slots until its completion was polled (Rules::slots_until_polled), which may be long
 // after it was executed.
 template <typename Wqe>
 class WorkQueue {

@@ -28,10 +28,16 @@ TEST_CASE("gather, inline data, requests without a completion") {
   REQUIRE(ibv_post_send(a.qp, &wr, &bad) == 0);
   CHECK(a.poll().status == IBV_WC_LOC_PROT_ERR);
 
-  for (const ibv_wr_opcode opcode : {IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_TSO}) {
-    ibv_sge sge;
-    ibv_send_wr wrong = b.request(&sge, opcode, 0, 64);
-    CHECK(ibv_post_send(b.qp, &wrong, &bad) == EINVAL);
+  // What the type does not have is found out then, too; what no type has, at once.
+  ibv_sge sge;
+  ibv_send_wr wrong = b.request(&sge, IBV_WR_TSO, 0, 64);
+  CHECK(ibv_post_send(b.qp, &wrong, &bad) == EINVAL);
+  for (const ibv_wr_opcode opcode : {IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {
+    RawEnd c("f1");
+    wrong = c.request(&sge, opcode, 0, 64);
+    REQUIRE(ibv_post_send(c.qp, &wrong, &bad) == 0);
+    CHECK(c.poll().status == IBV_WC_LOC_QP_OP_ERR);
+    CHECK(state_of(c.qp) == IBV_QPS_SQE);
   }
 }
 

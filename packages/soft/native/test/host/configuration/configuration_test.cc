@@ -68,7 +68,7 @@ TEST_CASE("every option is read") {
   const auto config = read_devices(
       "d,link=udp,max_qp=7,max_cqe=9,max_msg_size=65536,capture=/tmp/%d-%p.pcapng,capture_limit=1000,snap=64,"
       "drop=0.02,duplicate=0.5,reorder=1,corrupt=0,truncate=0.25,delay=10,jitter=3,seed=42,direction=both,strict=1")[0];
-  CHECK(config.strict);
+  CHECK(config.rules.strict);
   CHECK(config.reach == Reach::kUdp);
   CHECK(config.limits.max_qp == 7);
   CHECK(config.limits.max_cqe == 9);
@@ -159,10 +159,10 @@ TEST_CASE("options that only a model knows are kept for it") {
 }
 
 TEST_CASE("profile= names whose rules a device has; a device with a model has those of the model") {
-  CHECK(read_devices("s")[0].slots_until_polled);
-  CHECK(read_devices("s,profile=mlx5")[0].slots_until_polled);
-  CHECK_FALSE(read_devices("s,profile=rxe")[0].slots_until_polled);
-  CHECK_FALSE(read_devices("h,kind=hbl,slots=executed")[0].slots_until_polled);
+  CHECK(read_devices("s")[0].rules.slots_until_polled);
+  CHECK(read_devices("s,profile=mlx5")[0].rules.slots_until_polled);
+  CHECK_FALSE(read_devices("s,profile=rxe")[0].rules.slots_until_polled);
+  CHECK_FALSE(read_devices("h,kind=hbl,slots=executed")[0].rules.slots_until_polled);
   CHECK(error_of("s,slots=free").find("polled or executed") != std::string::npos);
   CHECK(error_of("s,profile=cx7").find("mlx5 or rxe") != std::string::npos);
 }

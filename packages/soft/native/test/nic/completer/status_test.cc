@@ -66,13 +66,10 @@ const std::vector<Way>& ways() {
          scene.recv(63);
          scene.send(scene.request());
        }},
-      {IBV_WC_LOC_QP_OP_ERR,  // an invalidate with a key of no window
+      {IBV_WC_LOC_QP_OP_ERR,  // a READ on a queue pair that has none
        [](Scene& scene) {
-         ibv_send_wr wr = {};
-         ibv_send_wr* bad = nullptr;
-         wr.opcode = IBV_WR_LOCAL_INV;
-         wr.invalidate_rkey = scene.local->rkey();
-         REQUIRE(scene.net.a.nic->data_path().post_send(scene.qa, &wr, &bad) == 0);
+         scene.connect({}, IBV_QPT_UC);
+         scene.send(scene.request(IBV_WR_RDMA_READ));
        }},
       {IBV_WC_LOC_PROT_ERR,
        [](Scene& scene) {

@@ -13,7 +13,7 @@ constexpr std::uint32_t kDepth = 16;
 
 // Two connected queue pairs of 16 requests each way, whose completion queue holds more.
 struct Pair {
-  explicit Pair(bool slots_until_polled = true, bool shared = false) : net(false, 4096, slots_until_polled) {
+  explicit Pair(const nic::Rules& rules = {}, bool shared = false) : net(false, 4096, rules) {
     if (shared) {
       ibv_srq_attr attr{.max_wr = kDepth, .max_sge = 1, .srq_limit = 0};
       REQUIRE(net.b.nic->srqs().create(net.b.pd, &attr, &net.b, &srq) == 0);
@@ -88,7 +88,7 @@ TEST_CASE("receive requests, of a queue pair and of a shared queue") {
   bool shared = false;
   SUBCASE("of a queue pair") {}
   SUBCASE("of a shared queue") { shared = true; }
-  Pair pair(true, shared);
+  Pair pair(nic::Rules::mlx5(), shared);
   const auto exchange = [&] {
     if (const int error = pair.receive()) return error;
     REQUIRE(pair.send() == 0);
@@ -125,7 +125,7 @@ TEST_CASE("a reset gives all slots back, and completions of a queue pair that is
 }
 
 TEST_CASE("profile=rxe: the slot is free when the request was executed") {
-  Pair pair(false);
+  Pair pair(nic::Rules::rxe());
   CHECK(pair.posted([&] { return pair.write(0); }) == 100);
   CHECK(pair.posted([&] { return pair.write(IBV_SEND_SIGNALED); }) == 100);
   CHECK(pair.net.a.poll().size() == 100);
@@ -135,7 +135,7 @@ TEST_CASE("profile=rxe: the slot is free when the request was executed") {
     return 0;
   };
   CHECK(pair.posted(exchange) == 100);
-  Pair shared(false, true);
+  Pair shared(nic::Rules::rxe(), true);
   for (int i = 0; i < 100; ++i) {
     REQUIRE(shared.receive() == 0);
     REQUIRE(shared.send() == 0);
