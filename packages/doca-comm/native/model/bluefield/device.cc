@@ -18,7 +18,7 @@ Bluefield& Bluefield::get() {
   return *bluefield;
 }
 
-std::mutex& Bluefield::lock() { return get().mutex_; }
+soft::FairLock& Bluefield::lock() { return get().mutex_; }
 
 // Open devices stay the parent's, and reject calls of the child. The child can open the devices again.
 void Bluefield::forget_parent() {

@@ -11,6 +11,7 @@
 #include "doca_dev.h"
 #include "model/bluefield/options.h"
 #include "model/nic/verbs.h"
+#include "verbs_soft_fair_lock.h"
 
 namespace verbs::doca_comm::model {
 class HandshakeChannel;
@@ -78,7 +79,7 @@ class Bluefield {
   void release(doca_dev_rep* rep);
 
   // For forks: the lock is held while devices are opened and closed.
-  static std::mutex& lock();
+  static soft::FairLock& lock();
   static void forget_parent();
 
  private:
@@ -91,7 +92,7 @@ class Bluefield {
   doca_error_t start(doca_dev& dev);
   static void stop(doca_dev& dev);
 
-  std::mutex mutex_;
+  soft::FairLock mutex_;
   std::vector<std::unique_ptr<doca_devinfo>> devices_;
 };
 

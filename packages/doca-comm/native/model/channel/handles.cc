@@ -8,13 +8,15 @@ namespace verbs::doca_comm::model {
 
 namespace {
 
-std::atomic<std::uint32_t> generation{0};
+constinit std::atomic<std::uint32_t> generation{0};
+
+// When the library is loaded: under no lock, and before any fork of a program that uses it.
+[[gnu::constructor]] void register_generation() {
+  pthread_atfork(nullptr, nullptr, [] { ++generation; });
+}
 
 }  // namespace
 
-std::uint32_t process_generation() {
-  [[maybe_unused]] static const int kRegistered = pthread_atfork(nullptr, nullptr, [] { ++generation; });
-  return generation.load(std::memory_order_relaxed);
-}
+std::uint32_t process_generation() { return generation.load(std::memory_order_relaxed); }
 
 }  // namespace verbs::doca_comm::model

@@ -34,7 +34,7 @@ class HandlePool {
  public:
   static HandlePool& get() {
     static constinit HandlePool pool;  // without a destructor: it outlives every thread
-    [[maybe_unused]] static const int kOnce = soft::model::take_leaf_at_fork<lock>();
+    (void)kRegistered;
     return pool;
   }
 
@@ -87,6 +87,7 @@ class HandlePool {
 
  private:
   static std::mutex& lock() { return get().mutex_; }
+  static const int kRegistered;  // when the library is loaded: a fork that has begun does not know a later lock
 
   static constexpr std::size_t kMinFree = 1024;
   static constexpr std::size_t kChunk = 1024;
@@ -102,5 +103,8 @@ class HandlePool {
   Handle<Object>* last_free_ = nullptr;
   std::size_t free_count_ = 0;
 };
+
+template <typename Structure, typename Object>
+const int HandlePool<Structure, Object>::kRegistered = soft::model::take_leaf_at_fork<HandlePool::lock>();
 
 }  // namespace verbs::doca_comm::model

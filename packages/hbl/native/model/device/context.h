@@ -17,6 +17,7 @@
 #include "model/device/qp.h"
 #include "model/device/usr_fifo.h"
 #include "model/device/worker.h"
+#include "verbs_soft_fair_lock.h"
 #include "verbs_soft_model.h"
 
 namespace verbs::hbl::model {
@@ -37,7 +38,7 @@ class Context {
   const std::uint64_t ports_mask;
   const bool by_default;  // opened without attributes
   int references = 1;
-  std::recursive_mutex mutex;
+  soft::FairLock mutex;
   std::vector<Port> ports;
   std::map<const ibv_qp*, std::unique_ptr<Qp>> qps;
   std::map<const ibv_cq*, std::unique_ptr<Cq>> cqs;
@@ -58,7 +59,7 @@ bool is_ours(const ibv_device* device);
 
 // The open contexts. The lock guards the list, and with it the lifetime of each context.
 struct OpenContexts {
-  std::recursive_mutex mutex;
+  soft::FairLock mutex;
   std::vector<Context*> list;
 };
 OpenContexts& open_contexts();

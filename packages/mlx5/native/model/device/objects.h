@@ -9,16 +9,18 @@
 #include <utility>
 #include <vector>
 
+#include "verbs_soft_fair_lock.h"
+
 namespace verbs::mlx5::model {
 
 // Guards all objects of all contexts. The device's lock guards the tables that frames pass; it is taken after this one.
 // Verbs of the NIC may be called under this lock, never the reverse.
-inline std::recursive_mutex& model_mutex() {
-  static auto& mutex = *new std::recursive_mutex;  // never destroyed: threads may still run when the program exits
+inline soft::FairLock& model_mutex() {
+  static auto& mutex = *new soft::FairLock;  // never destroyed: threads may still run when the program exits
   return mutex;
 }
 
-using ModelLock = std::lock_guard<std::recursive_mutex>;
+using ModelLock = std::lock_guard<soft::FairLock>;
 
 // An object that others use, and that outlives its users.
 class Counted {

@@ -14,7 +14,7 @@
 namespace verbs::rdmacm::model {
 namespace {
 
-constinit std::mutex opening;
+constinit soft::FairLock opening;
 
 // Never freed.
 std::vector<std::unique_ptr<Device>>& opened() {
@@ -43,7 +43,7 @@ std::unique_ptr<Device> open(ibv_device* listed) {
 
 }  // namespace
 
-std::mutex& devices_mutex() { return opening; }
+soft::FairLock& devices_mutex() { return opening; }
 
 std::vector<Device*> devices() {
   std::vector<Device*> all;

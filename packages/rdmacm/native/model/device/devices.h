@@ -5,10 +5,10 @@
 #include <infiniband/verbs.h>
 #include <sys/types.h>
 
-#include <mutex>
 #include <vector>
 
 #include "model/device/address.h"
+#include "verbs_soft_fair_lock.h"
 
 namespace verbs::rdmacm::model {
 
@@ -22,7 +22,7 @@ struct Device {
 };
 
 // Held while devices are opened.
-std::mutex& devices_mutex();
+soft::FairLock& devices_mutex();
 
 // Every device of the software NIC, opened now if need be. A device that cannot be opened is left out.
 std::vector<Device*> devices();

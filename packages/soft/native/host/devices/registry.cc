@@ -65,8 +65,7 @@ void Registry::after_fork_in_parent() {
 }
 void Registry::after_fork_in_child() {
   Registry& registry = get();
-  // The owner of a recursive mutex is a thread id. The child's is another one and could not unlock it.
-  new (&registry.mutex_) std::recursive_mutex;
+  new (&registry.mutex_) FairLock;  // other threads of the parent may wait for it
   registry.forget_parent();
 }
 

@@ -13,6 +13,7 @@
 #include "host/models/models.h"
 #include "host/publication/publisher.h"
 #include "verbs_soft_extension.h"
+#include "verbs_soft_fair_lock.h"
 
 namespace verbs::soft::host {
 
@@ -80,7 +81,7 @@ class Registry {
   void forget_parent();
 
   // Recursive: list() loads libraries of models, and these register their models.
-  std::recursive_mutex mutex_;
+  FairLock mutex_;
   bool configured_ = false;
   bool changed_ = false;      // the list of devices, since the machine saw them
   OptionTexts every_device_;  // options of the configuration that devices get which are added later
