@@ -42,24 +42,31 @@ doca_error_t service_of(const doca_comm_channel_ep_t* ep, doca_error_t idle, Ser
 extern "C" {
 
 doca_error_t doca_comm_channel_get_max_service_name_len(std::uint32_t* max_service_name_len) {
-  if (!max_service_name_len) return DOCA_ERROR_INVALID_VALUE;
-  *max_service_name_len = verbs::doca_comm::model::kMaxNameLength;
-  return DOCA_SUCCESS;
+  return contained([&]() -> doca_error_t {
+    if (!max_service_name_len) return DOCA_ERROR_INVALID_VALUE;
+    *max_service_name_len = verbs::doca_comm::model::kMaxNameLength;
+    return DOCA_SUCCESS;
+  });
 }
 doca_error_t doca_comm_channel_get_max_message_size(doca_devinfo* devinfo, std::uint32_t* max_message_size) {
-  return capability(devinfo, verbs::doca_comm::model::kMaxMessage, max_message_size);
+  return contained(
+      [&]() -> doca_error_t { return capability(devinfo, verbs::doca_comm::model::kMaxMessage, max_message_size); });
 }
 doca_error_t doca_comm_channel_get_max_send_queue_size(doca_devinfo* devinfo, std::uint32_t* max_send_queue_size) {
-  return capability(devinfo, verbs::doca_comm::model::kMaxQueue, max_send_queue_size);
+  return contained(
+      [&]() -> doca_error_t { return capability(devinfo, verbs::doca_comm::model::kMaxQueue, max_send_queue_size); });
 }
 doca_error_t doca_comm_channel_get_max_recv_queue_size(doca_devinfo* devinfo, std::uint32_t* max_recv_queue_size) {
-  return capability(devinfo, verbs::doca_comm::model::kMaxQueue, max_recv_queue_size);
+  return contained(
+      [&]() -> doca_error_t { return capability(devinfo, verbs::doca_comm::model::kMaxQueue, max_recv_queue_size); });
 }
 doca_error_t doca_comm_channel_get_service_max_num_connections(doca_devinfo* devinfo,
                                                                std::uint32_t* max_num_connections) {
-  if (!devinfo || !max_num_connections || !Bluefield::get().knows(devinfo)) return DOCA_ERROR_INVALID_VALUE;
-  if (!devinfo->options.dpu) return DOCA_ERROR_NOT_SUPPORTED;
-  return capability(devinfo, devinfo->options.max_connections, max_num_connections);
+  return contained([&]() -> doca_error_t {
+    if (!devinfo || !max_num_connections || !Bluefield::get().knows(devinfo)) return DOCA_ERROR_INVALID_VALUE;
+    if (!devinfo->options.dpu) return DOCA_ERROR_NOT_SUPPORTED;
+    return capability(devinfo, devinfo->options.max_connections, max_num_connections);
+  });
 }
 
 doca_error_t doca_comm_channel_ep_create(doca_comm_channel_ep_t** ep) {
@@ -78,23 +85,27 @@ doca_error_t doca_comm_channel_ep_destroy(doca_comm_channel_ep_t* local_ep) {
 }
 
 doca_error_t doca_comm_channel_ep_get_device(doca_comm_channel_ep_t* ep, doca_dev** device) {
-  if (!of(ep) || !device) return DOCA_ERROR_INVALID_VALUE;
-  *device = of(ep)->device();
-  return DOCA_SUCCESS;
+  return contained([&]() -> doca_error_t {
+    if (!of(ep) || !device) return DOCA_ERROR_INVALID_VALUE;
+    *device = of(ep)->device();
+    return DOCA_SUCCESS;
+  });
 }
 doca_error_t doca_comm_channel_ep_get_device_rep(doca_comm_channel_ep_t* ep, doca_dev_rep** device_rep) {
-  if (!of(ep) || !device_rep) return DOCA_ERROR_INVALID_VALUE;
-  *device_rep = of(ep)->representor();
-  return DOCA_SUCCESS;
+  return contained([&]() -> doca_error_t {
+    if (!of(ep) || !device_rep) return DOCA_ERROR_INVALID_VALUE;
+    *device_rep = of(ep)->representor();
+    return DOCA_SUCCESS;
+  });
 }
 doca_error_t doca_comm_channel_ep_get_max_msg_size(doca_comm_channel_ep_t* ep, std::uint16_t* max_msg_size) {
-  return size_of(ep, &Sizes::message, max_msg_size);
+  return contained([&]() -> doca_error_t { return size_of(ep, &Sizes::message, max_msg_size); });
 }
 doca_error_t doca_comm_channel_ep_get_send_queue_size(doca_comm_channel_ep_t* ep, std::uint16_t* send_queue_size) {
-  return size_of(ep, &Sizes::send_queue, send_queue_size);
+  return contained([&]() -> doca_error_t { return size_of(ep, &Sizes::send_queue, send_queue_size); });
 }
 doca_error_t doca_comm_channel_ep_get_recv_queue_size(doca_comm_channel_ep_t* ep, std::uint16_t* recv_queue_size) {
-  return size_of(ep, &Sizes::recv_queue, recv_queue_size);
+  return contained([&]() -> doca_error_t { return size_of(ep, &Sizes::recv_queue, recv_queue_size); });
 }
 
 doca_error_t doca_comm_channel_ep_set_device(doca_comm_channel_ep_t* ep, doca_dev* device) {
@@ -107,13 +118,18 @@ doca_error_t doca_comm_channel_ep_set_device_rep(doca_comm_channel_ep_t* ep, doc
   });
 }
 doca_error_t doca_comm_channel_ep_set_max_msg_size(doca_comm_channel_ep_t* ep, std::uint16_t max_msg_size) {
-  return of(ep) ? of(ep)->set_message_size(max_msg_size) : DOCA_ERROR_INVALID_VALUE;
+  return contained(
+      [&]() -> doca_error_t { return of(ep) ? of(ep)->set_message_size(max_msg_size) : DOCA_ERROR_INVALID_VALUE; });
 }
 doca_error_t doca_comm_channel_ep_set_send_queue_size(doca_comm_channel_ep_t* ep, std::uint16_t send_queue_size) {
-  return of(ep) ? of(ep)->set_queue_size(&Sizes::send_queue, send_queue_size) : DOCA_ERROR_INVALID_VALUE;
+  return contained([&]() -> doca_error_t {
+    return of(ep) ? of(ep)->set_queue_size(&Sizes::send_queue, send_queue_size) : DOCA_ERROR_INVALID_VALUE;
+  });
 }
 doca_error_t doca_comm_channel_ep_set_recv_queue_size(doca_comm_channel_ep_t* ep, std::uint16_t recv_queue_size) {
-  return of(ep) ? of(ep)->set_queue_size(&Sizes::recv_queue, recv_queue_size) : DOCA_ERROR_INVALID_VALUE;
+  return contained([&]() -> doca_error_t {
+    return of(ep) ? of(ep)->set_queue_size(&Sizes::recv_queue, recv_queue_size) : DOCA_ERROR_INVALID_VALUE;
+  });
 }
 
 doca_error_t doca_comm_channel_ep_get_event_channel(doca_comm_channel_ep_t* local_ep,
@@ -169,21 +185,25 @@ doca_error_t doca_comm_channel_ep_update_service_state_info(doca_comm_channel_ep
 doca_error_t doca_comm_channel_ep_get_peer_addr_list(const doca_comm_channel_ep_t* local_ep,
                                                      doca_comm_channel_addr_t*** peer_addr_array,
                                                      std::uint32_t* peer_addr_array_len) {
-  if (!peer_addr_array || !peer_addr_array_len) return DOCA_ERROR_INVALID_VALUE;
-  Service* service = nullptr;
-  if (const doca_error_t error = service_of(local_ep, DOCA_ERROR_INVALID_VALUE, &service)) return error;
-  const auto& peers = service->peers();
-  *peer_addr_array = const_cast<doca_comm_channel_addr_t**>(peers.data());
-  *peer_addr_array_len = static_cast<std::uint32_t>(peers.size());
-  return DOCA_SUCCESS;
+  return contained([&]() -> doca_error_t {
+    if (!peer_addr_array || !peer_addr_array_len) return DOCA_ERROR_INVALID_VALUE;
+    Service* service = nullptr;
+    if (const doca_error_t error = service_of(local_ep, DOCA_ERROR_INVALID_VALUE, &service)) return error;
+    const auto& peers = service->peers();
+    *peer_addr_array = const_cast<doca_comm_channel_addr_t**>(peers.data());
+    *peer_addr_array_len = static_cast<std::uint32_t>(peers.size());
+    return DOCA_SUCCESS;
+  });
 }
 doca_error_t doca_comm_channel_ep_get_pending_connections(const doca_comm_channel_ep_t* local_ep,
                                                           std::uint32_t* pending_connections) {
-  if (!pending_connections) return DOCA_ERROR_INVALID_VALUE;
-  Service* service = nullptr;
-  if (const doca_error_t error = service_of(local_ep, DOCA_ERROR_INVALID_VALUE, &service)) return error;
-  *pending_connections = service->pending();
-  return DOCA_SUCCESS;
+  return contained([&]() -> doca_error_t {
+    if (!pending_connections) return DOCA_ERROR_INVALID_VALUE;
+    Service* service = nullptr;
+    if (const doca_error_t error = service_of(local_ep, DOCA_ERROR_INVALID_VALUE, &service)) return error;
+    *pending_connections = service->pending();
+    return DOCA_SUCCESS;
+  });
 }
 
 }  // extern "C"

@@ -68,46 +68,53 @@ doca_error_t doca_comm_channel_ep_recvfrom(doca_comm_channel_ep_t* local_ep, voi
 }
 
 doca_error_t doca_comm_channel_peer_addr_get_user_data(doca_comm_channel_addr_t* peer_addr, std::uint64_t* user_data) {
-  const Peer* peer = of(peer_addr);
-  if (!peer || !user_data) return DOCA_ERROR_INVALID_VALUE;
-  *user_data = peer->user_data;
-  return DOCA_SUCCESS;
+  return contained([&]() -> doca_error_t {
+    const Peer* peer = of(peer_addr);
+    if (!peer || !user_data) return DOCA_ERROR_INVALID_VALUE;
+    *user_data = peer->user_data;
+    return DOCA_SUCCESS;
+  });
 }
 
 doca_error_t doca_comm_channel_peer_addr_set_user_data(doca_comm_channel_addr_t* peer_addr,
                                                        std::uint64_t user_context) {
-  Peer* peer = of(peer_addr);
-  if (!peer) return DOCA_ERROR_INVALID_VALUE;
-  peer->user_data = user_context;
-  return DOCA_SUCCESS;
+  return contained([&]() -> doca_error_t {
+    Peer* peer = of(peer_addr);
+    if (!peer) return DOCA_ERROR_INVALID_VALUE;
+    peer->user_data = user_context;
+    return DOCA_SUCCESS;
+  });
 }
 
 doca_error_t doca_comm_channel_peer_addr_update_info(doca_comm_channel_addr_t* peer_addr) {
-  Peer* peer = of(peer_addr);
-  if (!peer) return DOCA_ERROR_INVALID_VALUE;
-  const std::lock_guard guard(peer->transport->mutex());
-  return peer->transport->update(*peer);
+  return contained([&]() -> doca_error_t {
+    Peer* peer = of(peer_addr);
+    if (!peer) return DOCA_ERROR_INVALID_VALUE;
+    const std::lock_guard guard(peer->transport->mutex());
+    return peer->transport->update(*peer);
+  });
 }
 
 doca_error_t doca_comm_channel_peer_addr_get_send_messages(const doca_comm_channel_addr_t* peer_addr,
                                                            std::uint64_t* send_messages) {
-  return statistic(peer_addr, &Statistics::send_messages, send_messages);
+  return contained([&]() -> doca_error_t { return statistic(peer_addr, &Statistics::send_messages, send_messages); });
 }
 doca_error_t doca_comm_channel_peer_addr_get_send_bytes(const doca_comm_channel_addr_t* peer_addr,
                                                         std::uint64_t* send_bytes) {
-  return statistic(peer_addr, &Statistics::send_bytes, send_bytes);
+  return contained([&]() -> doca_error_t { return statistic(peer_addr, &Statistics::send_bytes, send_bytes); });
 }
 doca_error_t doca_comm_channel_peer_addr_get_recv_messages(const doca_comm_channel_addr_t* peer_addr,
                                                            std::uint64_t* recv_messages) {
-  return statistic(peer_addr, &Statistics::recv_messages, recv_messages);
+  return contained([&]() -> doca_error_t { return statistic(peer_addr, &Statistics::recv_messages, recv_messages); });
 }
 doca_error_t doca_comm_channel_peer_addr_get_recv_bytes(const doca_comm_channel_addr_t* peer_addr,
                                                         std::uint64_t* recv_bytes) {
-  return statistic(peer_addr, &Statistics::recv_bytes, recv_bytes);
+  return contained([&]() -> doca_error_t { return statistic(peer_addr, &Statistics::recv_bytes, recv_bytes); });
 }
 doca_error_t doca_comm_channel_peer_addr_get_send_in_flight_messages(const doca_comm_channel_addr_t* peer_addr,
                                                                      std::uint64_t* send_in_flight_messages) {
-  return statistic(peer_addr, &Statistics::in_flight, send_in_flight_messages);
+  return contained(
+      [&]() -> doca_error_t { return statistic(peer_addr, &Statistics::in_flight, send_in_flight_messages); });
 }
 
 }  // extern "C"

@@ -45,22 +45,23 @@ class Lists {
   std::set<Info**> out_;
 };
 
-std::mutex& devices_lock();
-std::mutex& representors_lock();
-
 Lists<doca_devinfo>& devices() {
   static auto* lists = new Lists<doca_devinfo>;
-  [[maybe_unused]] static const int kOnce = take_leaf_at_fork<devices_lock>();
   return *lists;
 }
 Lists<doca_devinfo_rep>& representors() {
   static auto* lists = new Lists<doca_devinfo_rep>;
-  [[maybe_unused]] static const int kOnce = take_leaf_at_fork<representors_lock>();
   return *lists;
 }
 
 std::mutex& devices_lock() { return devices().lock(); }
 std::mutex& representors_lock() { return representors().lock(); }
+
+// When the library is loaded: a fork that has begun before a lock is registered does not know it.
+[[gnu::constructor]] void register_locks() {
+  take_leaf_at_fork<devices_lock>();
+  take_leaf_at_fork<representors_lock>();
+}
 
 }  // namespace
 
@@ -121,7 +122,8 @@ doca_error_t doca_dev_close_both(doca_dev* dev) {
   return contained([&]() -> doca_error_t { return dev ? Bluefield::get().close(dev) : DOCA_ERROR_INVALID_VALUE; });
 }
 doca_devinfo* doca_dev_as_devinfo_both(const doca_dev* dev) {
-  return Bluefield::get().knows(dev) ? dev->info : nullptr;
+  return verbs::soft::contain_call([&]() -> doca_devinfo* { return Bluefield::get().knows(dev) ? dev->info : nullptr; },
+                                   [](int) { return nullptr; });
 }
 
 doca_error_t doca_dev_rep_open_both(doca_devinfo_rep* devinfo, doca_dev_rep** dev_rep) {
@@ -131,10 +133,12 @@ doca_error_t doca_dev_rep_open_both(doca_devinfo_rep* devinfo, doca_dev_rep** de
   });
 }
 doca_error_t doca_dev_rep_close_both(doca_dev_rep* dev) {
-  return dev ? Bluefield::get().close(dev) : DOCA_ERROR_INVALID_VALUE;
+  return contained([&]() -> doca_error_t { return dev ? Bluefield::get().close(dev) : DOCA_ERROR_INVALID_VALUE; });
 }
 doca_devinfo_rep* doca_dev_rep_as_devinfo_both(doca_dev_rep* dev_rep) {
-  return Bluefield::get().knows(dev_rep) ? dev_rep->info : nullptr;
+  return verbs::soft::contain_call(
+      [&]() -> doca_devinfo_rep* { return Bluefield::get().knows(dev_rep) ? dev_rep->info : nullptr; },
+      [](int) { return nullptr; });
 }
 
 }  // extern "C"
