@@ -35,6 +35,8 @@ export interface DeviceReport {
   mrCount: number;
   /** The number of its shared receive queues. */
   srqCount: number;
+  /** How often the process has it open. */
+  contextCount: number;
   /** The number of its queue pairs; {@link queuePairs} has at most 4096 of them. */
   queuePairCount: number;
   /** The first 4096 of them, by number. */

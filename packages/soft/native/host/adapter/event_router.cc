@@ -29,7 +29,7 @@ void EventRouter::async(const nic::AsyncEvent& event) {
     reported.element.srq = static_cast<ibv_srq*>(target->ibv);
   } else {
     reported.element.port_num = event.port_num;
-    for (AsyncQueue* context : contexts_) context->push(reported, nullptr);
+    for (const Context& context : contexts_) context.queue->push(reported, nullptr);
     return;
   }
   target->async->push(reported, target);

@@ -94,6 +94,9 @@ struct MrEntry {
   std::uint32_t number, lkey, rkey, pd;
   std::uint64_t length;
 };
+struct SrqEntry {
+  std::uint32_t number, type, pd, cq;  // cq 0: those of the queue pairs
+};
 
 template <typename Entry, typename Table, typename Copy>
 std::vector<Entry> copies(const Table& table, const Copy& copy_of) {
@@ -119,7 +122,7 @@ void write_list(Json& json, const char* key, const std::vector<Entry>& entries, 
 
 void write_report(Json& json, Device& device) {
   std::vector<QueuePair> qps;
-  std::size_t count = 0, pds = 0, cqs = 0, mrs = 0, srqs = 0;
+  std::size_t count = 0, pds = 0, cqs = 0, mrs = 0, srqs = 0, contexts = 0;
   struct PortReport {
     std::uint32_t mtu;
     bool up;
@@ -134,6 +137,7 @@ void write_report(Json& json, Device& device) {
     cqs = core.nic().cqs().count();
     mrs = core.nic().mrs().count();
     srqs = core.nic().srqs().count();
+    contexts = device.adapter()->events.contexts().size();
     core.nic().qps().for_each([&](const nic::Qp& qp) {
       if (qps.size() < kMostQueuePairs) qps.push_back(copy(qp));
     });
@@ -151,8 +155,8 @@ void write_report(Json& json, Device& device) {
   json.close(']').key("counters").open('{');
   device.report_counters([&](const char* key, std::uint64_t value) { json.key(key).value(value); });
   json.close('}');
-  for (const auto& [key, number] :
-       {std::pair{"pdCount", pds}, std::pair{"cqCount", cqs}, std::pair{"mrCount", mrs}, std::pair{"srqCount", srqs}}) {
+  for (const auto& [key, number] : {std::pair{"pdCount", pds}, std::pair{"cqCount", cqs}, std::pair{"mrCount", mrs},
+                                    std::pair{"srqCount", srqs}, std::pair{"contextCount", contexts}}) {
     json.key(key).value(static_cast<std::uint32_t>(number));
   }
   json.key("queuePairCount").value(static_cast<std::uint32_t>(count)).key("queuePairs").open('[');
@@ -164,9 +168,16 @@ void write_objects(Json& json, Device& device) {
   std::vector<PdEntry> pds;
   std::vector<CqEntry> cqs;
   std::vector<MrEntry> mrs;
+  std::vector<SrqEntry> srqs;
+  std::vector<std::uint32_t> contexts;
   {
     DeviceCore& core = device.adapter()->core;
     const std::lock_guard guard(core.lock);
+    for (const EventRouter::Context& context : device.adapter()->events.contexts()) contexts.push_back(context.number);
+    srqs = copies<SrqEntry>(core.nic().srqs(), [](const nic::Srq& srq) {
+      const std::uint32_t type = srq.xrcd != nullptr ? IBV_SRQT_XRC : IBV_SRQT_BASIC;
+      return SrqEntry{srq.number, type, srq.pd->handle, srq.cq != nullptr ? srq.cq->handle : 0};
+    });
     pds = copies<PdEntry>(core.nic().pds(), [](const nic::Pd& pd) { return PdEntry{pd.handle, pd.users}; });
     cqs = copies<CqEntry>(core.nic().cqs(), [](const nic::Cq& cq) {
       return CqEntry{cq.handle, static_cast<std::uint32_t>(cq.cqe()), cq.users};
@@ -185,6 +196,11 @@ void write_objects(Json& json, Device& device) {
     json.key("mrn").value(mr.number).key("lkey").value(mr.lkey).key("rkey").value(mr.rkey);
     json.key("pdn").value(mr.pd).key("length").value(mr.length);
   });
+  write_list(json, "srqs", srqs, [&](const SrqEntry& srq) {
+    json.key("srqn").value(srq.number).key("type").value(srq.type).key("pdn").value(srq.pd);
+    if (srq.cq != 0) json.key("cqn").value(srq.cq);
+  });
+  write_list(json, "contexts", contexts, [&](std::uint32_t number) { json.key("ctxn").value(number); });
   json.close('}');
 }
 

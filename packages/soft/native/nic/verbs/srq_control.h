@@ -3,6 +3,8 @@
 
 #include <infiniband/verbs.h>
 
+#include <utility>
+
 #include "nic/device/core.h"
 
 namespace verbs::soft::nic {
@@ -23,6 +25,11 @@ class SrqControl {
   int modify(Srq* srq, const ibv_srq_attr* attr, int mask);
   int query(const Srq* srq, ibv_srq_attr* attr) const;  // 0
   int destroy(Srq* srq);                                // 0, or EBUSY while QPs use it
+  // `visit(srq)` may not create or destroy one.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    core_.srqs.for_each(std::forward<Visit>(visit));
+  }
   std::size_t count() const { return core_.srqs.size(); }
 
  private:

@@ -111,6 +111,20 @@ constexpr List kLists[] = {
       {RDMA_NLDEV_ATTR_RES_LKEY, "lkey", 4},
       {RDMA_NLDEV_ATTR_RES_MRLEN, "length", 8},
       {RDMA_NLDEV_ATTR_RES_PDN, "pdn", 4}}},
+    {RDMA_NLDEV_CMD_RES_SRQ_GET,
+     RDMA_NLDEV_ATTR_RES_SRQ,
+     RDMA_NLDEV_ATTR_RES_SRQ_ENTRY,
+     RDMA_NLDEV_ATTR_RES_SRQN,
+     "srqs",
+     "srqn",
+     {{RDMA_NLDEV_ATTR_RES_TYPE, "type", 1}, {RDMA_NLDEV_ATTR_RES_PDN, "pdn", 4}, {RDMA_NLDEV_ATTR_RES_CQN, "cqn", 4}}},
+    {RDMA_NLDEV_CMD_RES_CTX_GET,
+     RDMA_NLDEV_ATTR_RES_CTX,
+     RDMA_NLDEV_ATTR_RES_CTX_ENTRY,
+     RDMA_NLDEV_ATTR_RES_CTXN,
+     "contexts",
+     "ctxn",
+     {}},
     {RDMA_NLDEV_CMD_RES_PD_GET,
      RDMA_NLDEV_ATTR_RES_PD,
      RDMA_NLDEV_ATTR_RES_PD_ENTRY,
@@ -288,9 +302,9 @@ class Exchange {
   }
 
   void summarize(const Publications& reports, std::string_view device) {
-    std::uint64_t processes = 0, pds = 0, cqs = 0, qps = 0, mrs = 0, srqs = 0;
+    std::uint64_t contexts = 0, pds = 0, cqs = 0, qps = 0, mrs = 0, srqs = 0;
     reports.of_device(device, [&](pid_t, std::string_view part) {
-      ++processes;
+      contexts += number_of(part, "contextCount").value_or(0);
       pds += number_of(part, "pdCount").value_or(0);
       cqs += number_of(part, "cqCount").value_or(0);
       qps += number_of(part, "queuePairCount").value_or(0);
@@ -308,7 +322,7 @@ class Exchange {
     add("cq", cqs);
     add("qp", qps);
     add("mr", mrs);
-    add("ctx", processes);
+    add("ctx", contexts);
     add("srq", srqs);
     message_.close(summary);
   }
@@ -321,6 +335,8 @@ class Exchange {
       if (!value) continue;
       if (field.size == sizeof(std::uint64_t)) {
         message_.put(field.attribute, *value);
+      } else if (field.size == sizeof(std::uint8_t)) {
+        message_.put(field.attribute, static_cast<std::uint8_t>(*value));
       } else {
         message_.put(field.attribute, static_cast<std::uint32_t>(*value));
       }

@@ -216,6 +216,24 @@ TEST_CASE("objects and counters are those of the processes that have the device 
         std::vector<std::uint64_t>{static_cast<std::uint64_t>(a.cq->cqe)});
   CHECK(listed(RDMA_NLDEV_CMD_RES_PD_GET, RDMA_NLDEV_ATTR_RES_PD, RDMA_NLDEV_ATTR_RES_USECNT) ==
         std::vector<std::uint64_t>{2});  // the queue pair and the region
+  CHECK(listed(RDMA_NLDEV_CMD_RES_SRQ_GET, RDMA_NLDEV_ATTR_RES_SRQ, RDMA_NLDEV_ATTR_RES_SRQN).empty());
+  ibv_srq_init_attr init{};
+  init.attr = {.max_wr = 8, .max_sge = 1, .srq_limit = 0};
+  ibv_srq* srq = ibv_create_srq(a.pd, &init);
+  REQUIRE(srq);
+  std::uint32_t srqn = 0;
+  REQUIRE(ibv_get_srq_num(srq, &srqn) == 0);
+  CHECK(listed(RDMA_NLDEV_CMD_RES_SRQ_GET, RDMA_NLDEV_ATTR_RES_SRQ, RDMA_NLDEV_ATTR_RES_SRQN) ==
+        std::vector<std::uint64_t>{srqn});
+  CHECK(listed(RDMA_NLDEV_CMD_RES_SRQ_GET, RDMA_NLDEV_ATTR_RES_SRQ, RDMA_NLDEV_ATTR_RES_TYPE) ==
+        std::vector<std::uint64_t>{IBV_SRQT_BASIC});
+  REQUIRE(ibv_destroy_srq(srq) == 0);
+  CHECK(listed(RDMA_NLDEV_CMD_RES_CTX_GET, RDMA_NLDEV_ATTR_RES_CTX, RDMA_NLDEV_ATTR_RES_CTXN).size() == 1);
+  {
+    const Context second = open_device("net0");
+    CHECK(listed(RDMA_NLDEV_CMD_RES_CTX_GET, RDMA_NLDEV_ATTR_RES_CTX, RDMA_NLDEV_ATTR_RES_CTXN).size() == 2);
+    CHECK(summary()["ctx"] == 2);
+  }
 
   const Answer statistic =
       socket.ask(RDMA_NLDEV_CMD_STAT_GET, 0, {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}, {RDMA_NLDEV_ATTR_PORT_INDEX, 1}});
@@ -235,7 +253,7 @@ TEST_CASE("objects and counters are those of the processes that have the device 
 TEST_CASE("what cannot be answered is an error, and other sockets are the kernel's") {
   configure("net0");
   Socket socket;
-  CHECK(socket.ask(RDMA_NLDEV_CMD_RES_SRQ_GET, NLM_F_DUMP, {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}}).error == EOPNOTSUPP);
+  CHECK(socket.ask(RDMA_NLDEV_CMD_RES_CM_ID_GET, NLM_F_DUMP, {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}}).error == EOPNOTSUPP);
   CHECK(socket.ask(RDMA_NLDEV_CMD_GET, 0, {{RDMA_NLDEV_ATTR_DEV_INDEX, 7}}).error == EINVAL);
   CHECK(socket.ask(RDMA_NLDEV_CMD_GET, 0).error == EINVAL);
   CHECK(
