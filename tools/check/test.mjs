@@ -1,48 +1,120 @@
-// `npm test`: sets up, runs every check and every test, and ends with what failed and one line that says how many passed.
-import process from 'node:process';
-import { runProgram } from '../setup/src/program.mjs';
+// `npm test`: sets up, runs every check and every test, and ends with what each took, what failed, and one line that says
+// how many passed.
+import { readFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { table } from '../lib/src/reliability/table.mjs';
+import { packageDirectories, root } from '../setup/src/paths.mjs';
+import { Problem } from '../setup/src/problem.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
-import { exitStatus, laterStatus } from '../setup/src/shell.mjs';
+import { exitStatus, outputOf } from '../setup/src/shell.mjs';
+import { runCommand } from './src/command.mjs';
+import { measured } from './src/measured.mjs';
 import { withSecondAttempt } from './src/report/second-attempt.mjs';
 import { expectedSuites, removeOldReports, resultOf } from './src/report/suites.mjs';
 import { add, describe } from './src/report/tally.mjs';
+
+const usage = `Usage: npm test [-- [PACKAGE…] [--changed] [--strict]]
+
+Every check and every test. With names of packages (hbl, soft, cli), only their tests, without the checks.
+
+  PACKAGE    the name of a package's folder
+  --changed  the packages with changes since the last commit
+  --strict   a test that fails has failed, however a second attempt would end
+  --help     print this text`;
 
 /**
  * Two chains of checks, of much the same length, side by side with the tests. Those wait for networks and clocks half of
  * the time, which the checks fill: at the lowest priority, so that they take no time from a test.
  */
 const chains = [
-  ['lint:js', 'lint:types', 'lint:package', 'lint:api'],
-  [
-    'lint:examples',
-    'lint:docs',
-    'lint:rooms',
-    'lint:unused',
-    'lint:cpp',
-    'lint:naming',
-    'lint:spelling',
-    'site',
-    'format:check',
-  ],
+  ['lint:js', 'lint:types', 'lint:package', 'lint:api', 'site', 'format:check'],
+  ['lint:examples', 'lint:docs', 'lint:rooms', 'lint:unused', 'lint:cpp', 'lint:naming', 'lint:spelling'],
 ];
 
-/** `npm test -- --strict`: a test that fails has failed, however a second attempt would end. */
-const strict = process.argv.includes('--strict');
+/** The set-up has built everything. Without --only, turbo would write the same files again, under running tests. */
+const turbo = ['run', '--only', '--output-logs=new-only', '--concurrency=1'];
 
-/** @param {NodeJS.ProcessEnv} env */
-async function runEverything(env) {
+/** @param {string[]} args */
+function readOptions(args) {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      changed: { type: 'boolean', default: false },
+      strict: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  return { ...values, names: positionals };
+}
+
+/** The folders of the packages that have tests. */
+function testedPackages() {
+  return packageDirectories().filter((directory) => {
+    /** @type {{ scripts?: Record<string, string> }} */
+    const { scripts } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+    return scripts?.['test'] !== undefined;
+  });
+}
+
+/**
+ * The folders of the packages whose tests are asked for.
+ * @param {{ names: string[], changed: boolean }} options
+ */
+function chosenPackages({ names, changed }) {
+  const all = testedPackages();
+  const unknown = names.find((name) => !all.some((directory) => basename(directory) === name));
+  if (unknown !== undefined) {
+    throw new Problem(`no package ${unknown}: there are ${all.map((directory) => basename(directory)).join(', ')}`);
+  }
+  if (!changed) return names.length === 0 ? all : all.filter((directory) => names.includes(basename(directory)));
+  const files = outputOf('git', ['status', '--porcelain', '--no-renames', '-uall'])?.split('\n') ?? [];
+  const paths = files.map((line) => line.slice(3));
+  const chosen = all.filter((directory) => {
+    const folder = `${relative(root, directory)}/`;
+    return names.includes(basename(directory)) || paths.some((path) => path.startsWith(folder));
+  });
+  if (chosen.length === 0) throw new Problem('no package has changes since the last commit');
+  return chosen;
+}
+
+/** @param {ReturnType<typeof readOptions>} options */
+async function test(options) {
+  const packages = chosenPackages(options);
+  const withChecks = options.names.length === 0 && !options.changed;
+  const env = setUp({ forTests: true });
+  const suites = expectedSuites().filter(({ directory }) => packages.includes(directory));
   removeOldReports();
-  // The set-up has built everything. Without --only, turbo would write the same files again, under running tests.
-  const turbo = ['run', '--only', '--output-logs=new-only', '--continue=dependencies-successful'];
-  const statuses = chains.map((checks) =>
-    laterStatus('nice', ['-n', '19', 'turbo', ...turbo, '--concurrency=1', ...checks], { env }),
-  );
-  // One suite after the other: they share the loopback addresses, and each uses all processors already.
-  const testsFailed = exitStatus('turbo', [...turbo, '--concurrency=1', 'test'], { env }) !== 0;
-  const checksFailed = (await Promise.all(statuses)).some((status) => status !== 0);
 
-  const results = expectedSuites().map((suite) => ({ name: suite.name, ...judge(suite, env) }));
-  console.log();
+  /** @type {{ name: string, processor: number, seconds: number }[]} */
+  const costs = [];
+  /** @param {string} name @param {string} command @param {string[]} args */
+  const run = async (name, command, args) => {
+    const { status, processor, seconds } = await measured(command, args, { env, cwd: root });
+    costs.push({ name, processor, seconds });
+    return status === 0;
+  };
+  /** @param {string[]} checks */
+  const runChecks = async (checks) => {
+    /** @type {string[]} */
+    const failed = [];
+    for (const check of checks)
+      if (!(await run(check, 'nice', ['-n', '19', 'turbo', ...turbo, check]))) failed.push(check);
+    return failed;
+  };
+
+  const checking = (withChecks ? chains : []).map(runChecks);
+  // One suite after the other: they share the loopback addresses, and each uses all processors already.
+  let testsFailed = false;
+  for (const directory of packages) {
+    const name = `./${relative(root, directory)}`;
+    if (!(await run(relative(root, directory), 'turbo', [...turbo, '--filter', name, 'test']))) testsFailed = true;
+  }
+  const checksFailed = (await Promise.all(checking)).flat();
+
+  const results = suites.map((suite) => ({ name: suite.name, ...judge(suite, env, options.strict) }));
+  console.log(`\n${describeCosts(costs)}\n`);
   for (const result of results) {
     console.log(`${result.name}: ${describe(result)}`);
     for (const name of result.skipped) console.log(`  skipped: ${name}`);
@@ -54,16 +126,35 @@ async function runEverything(env) {
   const total = add(results);
   const unexplained = testsFailed && results.every((result) => result.failed === 0 && result.unsteady.length === 0);
   if (unexplained) console.log('\na command of the tests failed, though no report has a failure; see above');
-  if (checksFailed) console.log('\nchecks: failed (types, lint or format; see above)');
+  if (checksFailed.length > 0) console.log(`\nchecks that failed (see above): ${checksFailed.join(', ')}`);
   console.log(`\n${describe(total)}`);
-  return checksFailed || unexplained || total.failed > 0 ? 1 : 0;
+  return checksFailed.length > 0 || unexplained || total.failed > 0 ? 1 : 0;
+}
+
+/**
+ * What each suite and check took, the most first, with its share of all.
+ * @param {{ name: string, processor: number, seconds: number }[]} costs
+ */
+function describeCosts(costs) {
+  const sum = costs.reduce((total, { processor }) => total + processor, 0);
+  const lines = costs
+    .toSorted((a, b) => b.processor - a.processor)
+    .map(({ name, processor, seconds }) => [
+      name,
+      Math.round(processor),
+      Math.round((100 * processor) / sum),
+      Math.round(seconds),
+    ]);
+  const rows = table(['suite or check', 'processor s', '%', 'took s'], lines);
+  return `${rows}\n\nall of them: ${(sum / 60).toFixed(1)} minutes of processor time, after the set-up`;
 }
 
 /**
  * @param {import('./src/report/suites.mjs').Suite} suite
  * @param {NodeJS.ProcessEnv} env
+ * @param {boolean} strict
  */
-function judge(suite, env) {
+function judge(suite, env, strict) {
   const first = resultOf(suite);
   if (strict) return { ...first, unsteady: [] };
   return withSecondAttempt(suite, first, (command, cwd) => {
@@ -80,4 +171,4 @@ function tell(what, { name, why }) {
   console.log(`\n${what}: ${name}\n${why.replaceAll(/^/gm, '    ')}`);
 }
 
-await runProgram('test', () => runEverything(setUp({ forTests: true })));
+await runCommand({ name: 'test', usage, read: readOptions, run: test });

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { constants as osConstants } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -45,25 +45,6 @@ export function exitStatus(program, args, options = {}) {
   const { status, signal, error } = spawnSync(program, args, { cwd: root, ...options, stdio: ['ignore', 2, 2] });
   if (error !== undefined) throw new Problem(`cannot run ${program}: ${error.message}`);
   return asStatus(status, signal);
-}
-
-/**
- * Like exitStatus, while others run.
- * @param {string} program
- * @param {string[]} args
- * @param {Options} [options]
- * @returns {Promise<number>}
- */
-export function laterStatus(program, args, options = {}) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: root, ...options, stdio: ['ignore', 2, 2] });
-    child.once('error', (error) => {
-      reject(new Problem(`cannot run ${program}: ${error.message}`));
-    });
-    child.once('close', (status, signal) => {
-      resolve(asStatus(status, signal));
-    });
-  });
 }
 
 /**
