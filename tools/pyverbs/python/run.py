@@ -1,12 +1,13 @@
 """Runs rdma-core's test suite on a device and writes what came of each test.
 
-Usage: run.py TESTS REPORT DEVICE [MODULE...]
+Usage: run.py TESTS REPORT DEVICE ALSO [MODULE...]
 
 TESTS is the suite's folder, REPORT the JSON file to write: {"id": {"outcome": "passed", "reason": ""}, ...}. The tests
-of each MODULE are loaded but not run.
+of each MODULE are loaded but not run, except those whose names match the regular expression ALSO.
 """
 
 import json
+import re
 import sys
 import unittest
 from importlib.machinery import SourceFileLoader
@@ -58,16 +59,16 @@ class Result(unittest.TextTestResult):
         self.note(test, 'failed', 'unexpected success')
 
 
-def without(suite, modules):
-    """The tests of a suite that are not in one of the modules."""
+def without(suite, modules, also):
+    """The tests of a suite that are not in one of the modules, or match an expression."""
     for item in suite:
         if isinstance(item, unittest.TestSuite):
-            yield from without(item, modules)
-        elif item.id().split('.')[1] not in modules:
+            yield from without(item, modules, also)
+        elif item.id().split('.')[1] not in modules or re.match(also, item.id()):
             yield item
 
 
-def main(tests, report, device, *modules):
+def main(tests, report, device, also, *modules):
     sys.path.insert(0, tests)
     sys.argv = ['run.py', '--dev', device]
     # The suite's own names: tests.test_pd.PDTest.test_alloc_pd
@@ -76,7 +77,7 @@ def main(tests, report, device, *modules):
     # The tests of mlx5 run on the parts that this table has; the software model's is one more.
     sys.modules['tests.mlx5_base'].MLX5_DEVS.add(MLX5_SOFT_PART)
     found = unittest.defaultTestLoader.loadTestsFromModule(suite)
-    chosen = unittest.TestSuite(without(found, modules))
+    chosen = unittest.TestSuite(without(found, modules, also))
     result = unittest.TextTestRunner(verbosity=2, resultclass=Result, stream=sys.stdout).run(chosen)
     with open(report, 'w', encoding='utf-8') as file:
         json.dump(result.outcomes, file)

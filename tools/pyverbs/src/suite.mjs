@@ -25,6 +25,9 @@ const here = { path: '', enter: (...command) => command };
 
 const driver = join(import.meta.dirname, '../python/run.py');
 
+/** Programs that the tests run, and that would ask the driver of a real card. */
+const standIns = join(import.meta.dirname, '../stand-in');
+
 /** Far longer than the suite, which ends in seconds. */
 const timeLimit = 300_000;
 
@@ -35,6 +38,7 @@ const timeLimit = 300_000;
  * @property {string} config the software NIC's configuration
  * @property {readonly import('@verbs/soft').SoftModel[]} models
  * @property {(module: string) => boolean} leavesOut
+ * @property {string} [also] a Python expression for the names of tests that are run, although their module is left out
  */
 
 /** Tests that are not run on the plain software NIC, with the reason. */
@@ -51,13 +55,15 @@ export const softBench = {
   leavesOut: (name) => leftOut.some((group) => group.modules.test(name)),
 };
 
-/** The tests of mlx5 devices, and those of flows, which no other device has. @type {Bench} */
+/** The tests of mlx5 devices, and those of flows and raw packets, which no other device has. @type {Bench} */
 export const mlx5Bench = {
   device: 'mlx5_soft0',
-  config: 'mlx5_soft0,kind=mlx5',
+  // Packets within the process leave with the source port that a queue pair has, not with that of a socket.
+  config: 'mlx5_soft0,kind=mlx5,lag_ports=2,link=process',
   models: [mlx5],
   leavesOut: (name) =>
     !/^test_(mlx5_.*|flow)$/.test(name) || /^test_mlx5_(rdmacm|vfio|cuda_umem|devx|huge_page)$/.test(name),
+  also: String.raw`tests\.test_qp\.QPTest\.test_\w*raw`,
 };
 
 /**
@@ -79,7 +85,7 @@ export async function runSuite(print, bench = softBench, place = here) {
     const tests = join(directory, 'tests');
     const report = join(directory, 'report.json');
     const modules = copyTests(place.path + installedTests, tests).filter((name) => bench.leavesOut(name));
-    const ended = await run(bench, place, [tests, report, bench.device, ...modules], print);
+    const ended = await run(bench, place, [tests, report, bench.device, bench.also ?? '(?!)', ...modules], print);
     if (!existsSync(report)) throw new Problem(`the suite did not come to its end: ${ended}`);
     return /** @type {Outcomes} */ (JSON.parse(readFileSync(report, 'utf8')));
   } finally {
@@ -113,7 +119,8 @@ async function run(bench, place, args, print) {
   const machine = machineFor(bench.models);
   // For Python alone: what starts it is a program of this machine.
   const variables = { ...machine.environment, VERBS_SOFT: bench.config, PYTHONDONTWRITEBYTECODE: '1' };
-  const settings = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  const path = [standIns, process.env['PATH'], '/usr/sbin', '/usr/bin', '/sbin', '/bin'].join(':');
+  const settings = Object.entries({ ...variables, PATH: path }).map(([name, value]) => `${name}=${value}`);
   const [program, ...rest] = place.enter('env', ...settings, python, '-W', 'ignore', '-u', driver, ...args);
   const child = spawn(program ?? '', rest, { stdio: ['ignore', 'pipe', 'pipe'] });
   const watchdog = setTimeout(() => child.kill('SIGKILL'), timeLimit);

@@ -17,7 +17,8 @@ verbs_foreign_program(model_test mlx5_dropin)
 add_test(NAME model COMMAND model_test)
 set(devices "mlx5_soft0,kind=mlx5" "mlx5_no0,kind=mlx5,decap=0" "mlx5_no1,kind=mlx5,encap_general_header=0"
   "mlx5_no2,kind=mlx5,reformat_l3_tunnel_to_l2=0" "mlx5_no3,kind=mlx5,reformat_l2_to_l3_tunnel=0"
-  "mlx5_few,kind=mlx5,log_max_packet_reformat_context=1" "mlx5_strict,kind=mlx5,cap_net_raw=1")
+  "mlx5_few,kind=mlx5,log_max_packet_reformat_context=1" "mlx5_strict,kind=mlx5,cap_net_raw=1"
+  "mlx5_bond,kind=mlx5,lag_ports=2,link=process")
 string(JOIN "\\;" devices ${devices})
 set_tests_properties(model PROPERTIES ENVIRONMENT
   "VERBS_SOFT=${devices};LD_LIBRARY_PATH=${soft_path}:${lib_dir}/dropin:${lib_dir}")

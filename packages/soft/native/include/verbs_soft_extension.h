@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define VERBS_SOFT_EXTENSION_VERSION 9
+#define VERBS_SOFT_EXTENSION_VERSION 10
 
 /* The identity of a device, in ibv_device_attr and in the files of its ibdev_path. */
 struct verbs_soft_identity {
@@ -225,6 +225,9 @@ struct verbs_soft_extension_table {
   /* Sets the number of a queue pair in RESET, so that its peers know the number beforehand. EINVAL if it is below 17
    * plus the device's max_qp or above 0xfffffe, or if the queue pair is in another state; EADDRINUSE if it is taken. */
   int (*set_qp_num)(struct ibv_qp *qp, uint32_t qp_num);
+  /* The UDP source port of the packets of an RC or UC queue pair in RTS, until it is connected again. EINVAL for
+   * another one; EOPNOTSUPP: the device's link has one source port for all its packets. */
+  int (*set_source_port)(struct ibv_qp *qp, uint16_t port);
 
   /* -- raw packets. The next two calls are for raw_send() and raw_receive(); elsewhere they fail with EPERM.
    * Sends a copy of a frame from a port of the device whose frame the model handles. EINVAL: no such port; EMSGSIZE:

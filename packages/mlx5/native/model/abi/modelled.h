@@ -20,7 +20,11 @@
     (context, port_num, info, info_len))                                                                             \
   X(struct ibv_mr *, mlx5dv_reg_dmabuf_mr,                                                                           \
     (struct ibv_pd * pd, uint64_t offset, size_t length, uint64_t iova, int fd, int access, int mlx5_access),        \
-    (pd, offset, length, iova, fd, access, mlx5_access))
+    (pd, offset, length, iova, fd, access, mlx5_access))                                                             \
+  X(int, mlx5dv_modify_qp_lag_port, (struct ibv_qp * qp, uint8_t port_num), (qp, port_num))                          \
+  X(int, mlx5dv_query_qp_lag_port, (struct ibv_qp * qp, uint8_t *port_num, uint8_t *active_port_num),                \
+    (qp, port_num, active_port_num))                                                                                 \
+  X(int, mlx5dv_modify_qp_udp_sport, (struct ibv_qp * qp, uint16_t udp_sport), (qp, udp_sport))
 
 #define MLX5DV_FLOW_FUNCTIONS(X)                                                                                       \
   X(struct ibv_flow *, __mlx5dv_create_flow,                                                                           \
@@ -124,21 +128,27 @@
     (struct mlx5dv_dr_action * action, struct mlx5dv_dr_flow_meter_attr * attr, __be64 modify_field_select),           \
     (action, attr, modify_field_select))
 
-#define MLX5DV_DEVX_FUNCTIONS(X)                                                                                   \
-  X(int, mlx5dv_devx_general_cmd,                                                                                  \
-    (struct ibv_context * context, const void *in, size_t inlen, void *out, size_t outlen),                        \
-    (context, in, inlen, out, outlen))                                                                             \
-  X(struct mlx5dv_devx_obj *, mlx5dv_devx_obj_create,                                                              \
-    (struct ibv_context * context, const void *in, size_t inlen, void *out, size_t outlen),                        \
-    (context, in, inlen, out, outlen))                                                                             \
-  X(int, mlx5dv_devx_obj_destroy, (struct mlx5dv_devx_obj * obj), (obj))                                           \
-  X(int, mlx5dv_devx_obj_modify,                                                                                   \
-    (struct mlx5dv_devx_obj * obj, const void *in, size_t inlen, void *out, size_t outlen),                        \
-    (obj, in, inlen, out, outlen))                                                                                 \
-  X(int, mlx5dv_devx_obj_query,                                                                                    \
-    (struct mlx5dv_devx_obj * obj, const void *in, size_t inlen, void *out, size_t outlen),                        \
-    (obj, in, inlen, out, outlen))                                                                                 \
-  X(int, mlx5dv_devx_obj_export, (struct mlx5dv_devx_obj * obj, void *data), (obj, data))                          \
-  X(struct mlx5dv_devx_obj *, mlx5dv_devx_obj_import, (struct ibv_context * context, void *data), (context, data)) \
-  X(void, mlx5dv_devx_obj_unimport, (struct mlx5dv_devx_obj * obj), (obj))                                         \
+#define MLX5DV_DEVX_FUNCTIONS(X)                                                                                       \
+  X(struct mlx5dv_devx_uar *, mlx5dv_devx_alloc_uar, (struct ibv_context * context, uint32_t flags), (context, flags)) \
+  X(void, mlx5dv_devx_free_uar, (struct mlx5dv_devx_uar * devx_uar), (devx_uar))                                       \
+  X(struct mlx5dv_pp *, mlx5dv_pp_alloc,                                                                               \
+    (struct ibv_context * context, size_t pp_context_sz, const void *pp_context, uint32_t flags),                      \
+    (context, pp_context_sz, pp_context, flags))                                                                       \
+  X(void, mlx5dv_pp_free, (struct mlx5dv_pp * pp), (pp))                                                               \
+  X(int, mlx5dv_devx_general_cmd,                                                                                      \
+    (struct ibv_context * context, const void *in, size_t inlen, void *out, size_t outlen),                            \
+    (context, in, inlen, out, outlen))                                                                                 \
+  X(struct mlx5dv_devx_obj *, mlx5dv_devx_obj_create,                                                                  \
+    (struct ibv_context * context, const void *in, size_t inlen, void *out, size_t outlen),                            \
+    (context, in, inlen, out, outlen))                                                                                 \
+  X(int, mlx5dv_devx_obj_destroy, (struct mlx5dv_devx_obj * obj), (obj))                                               \
+  X(int, mlx5dv_devx_obj_modify,                                                                                       \
+    (struct mlx5dv_devx_obj * obj, const void *in, size_t inlen, void *out, size_t outlen),                            \
+    (obj, in, inlen, out, outlen))                                                                                     \
+  X(int, mlx5dv_devx_obj_query,                                                                                        \
+    (struct mlx5dv_devx_obj * obj, const void *in, size_t inlen, void *out, size_t outlen),                            \
+    (obj, in, inlen, out, outlen))                                                                                     \
+  X(int, mlx5dv_devx_obj_export, (struct mlx5dv_devx_obj * obj, void *data), (obj, data))                              \
+  X(struct mlx5dv_devx_obj *, mlx5dv_devx_obj_import, (struct ibv_context * context, void *data), (context, data))     \
+  X(void, mlx5dv_devx_obj_unimport, (struct mlx5dv_devx_obj * obj), (obj))                                             \
   X(void, _mlx5dv_get_export_sizes, (struct mlx5dv_export_sizes * sizes, size_t sizes_len), (sizes, sizes_len))

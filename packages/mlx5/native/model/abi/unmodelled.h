@@ -29,7 +29,6 @@
   X(int, mlx5dv_dek_query, (struct mlx5dv_dek * dek, struct mlx5dv_dek_attr * attr), (dek, attr))                      \
   X(int, mlx5dv_destroy_mkey, (struct mlx5dv_mkey * mkey), (mkey))                                                     \
   X(struct mlx5dv_devx_msi_vector *, mlx5dv_devx_alloc_msi_vector, (struct ibv_context * ibctx), (ibctx))              \
-  X(struct mlx5dv_devx_uar *, mlx5dv_devx_alloc_uar, (struct ibv_context * context, uint32_t flags), (context, flags)) \
   X(int, mlx5dv_devx_cq_modify, (struct ibv_cq * cq, const void *in, size_t inlen, void *out, size_t outlen),          \
     (cq, in, inlen, out, outlen))                                                                                      \
   X(int, mlx5dv_devx_cq_query, (struct ibv_cq * cq, const void *in, size_t inlen, void *out, size_t outlen),           \
@@ -44,7 +43,6 @@
   X(int, mlx5dv_devx_destroy_eq, (struct mlx5dv_devx_eq * eq), (eq))                                                   \
   X(void, mlx5dv_devx_destroy_event_channel, (struct mlx5dv_devx_event_channel * event_channel), (event_channel))      \
   X(int, mlx5dv_devx_free_msi_vector, (struct mlx5dv_devx_msi_vector * msi), (msi))                                    \
-  X(void, mlx5dv_devx_free_uar, (struct mlx5dv_devx_uar * devx_uar), (devx_uar))                                       \
   X(int, mlx5dv_devx_get_async_cmd_comp,                                                                               \
     (struct mlx5dv_devx_cmd_comp * cmd_comp, struct mlx5dv_devx_async_cmd_hdr * cmd_resp, size_t cmd_resp_len),        \
     (cmd_comp, cmd_resp, cmd_resp_len))                                                                                \
@@ -94,19 +92,11 @@
   X(int, mlx5dv_map_ah_to_qp, (struct ibv_ah * ah, uint32_t qp_num), (ah, qp_num))                                     \
   X(int, _mlx5dv_mkey_check, (struct mlx5dv_mkey * mkey, struct mlx5dv_mkey_err * err_info, size_t err_info_size),     \
     (mkey, err_info, err_info_size))                                                                                   \
-  X(int, mlx5dv_modify_qp_lag_port, (struct ibv_qp * qp, uint8_t port_num), (qp, port_num))                            \
   X(int, mlx5dv_modify_qp_sched_elem,                                                                                  \
     (struct ibv_qp * qp, const struct mlx5dv_sched_leaf *requestor, const struct mlx5dv_sched_leaf *responder),        \
     (qp, requestor, responder))                                                                                        \
-  X(int, mlx5dv_modify_qp_udp_sport, (struct ibv_qp * qp, uint16_t udp_sport), (qp, udp_sport))                        \
-  X(struct mlx5dv_pp *, mlx5dv_pp_alloc,                                                                               \
-    (struct ibv_context * context, size_t pp_context_sz, const void *pp_context, uint32_t flags),                      \
-    (context, pp_context_sz, pp_context, flags))                                                                       \
-  X(void, mlx5dv_pp_free, (struct mlx5dv_pp * pp), (pp))                                                               \
   X(int, mlx5dv_qp_cancel_posted_send_wrs, (struct mlx5dv_qp_ex * mqp, uint64_t wr_id), (mqp, wr_id))                  \
   X(struct mlx5dv_qp_ex *, mlx5dv_qp_ex_from_ibv_qp_ex, (struct ibv_qp_ex * qp), (qp))                                 \
-  X(int, mlx5dv_query_qp_lag_port, (struct ibv_qp * qp, uint8_t *port_num, uint8_t *active_port_num),                  \
-    (qp, port_num, active_port_num))                                                                                   \
   X(int, mlx5dv_reserved_qpn_alloc, (struct ibv_context * ctx, uint32_t *qpn), (ctx, qpn))                             \
   X(int, mlx5dv_reserved_qpn_dealloc, (struct ibv_context * ctx, uint32_t qpn), (ctx, qpn))                            \
   X(struct mlx5dv_sched_leaf *, mlx5dv_sched_leaf_create,                                                              \

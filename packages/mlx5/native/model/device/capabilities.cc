@@ -30,6 +30,7 @@ constexpr Option kOptions[] = {
     {"reformat_l3_tunnel_to_l2", &Capabilities::reformat_l3_tunnel_to_l2, 1},
     {"reformat_l2_to_l3_tunnel", &Capabilities::reformat_l2_to_l3_tunnel, 1},
     {"nic_rx_multi_path_tirs", &Capabilities::nic_rx_multi_path_tirs, 1},
+    {"lag_ports", &Capabilities::lag_ports, 4},
     {"mtu_check", &Capabilities::mtu_check, 1},
     {"cap_net_raw", &Capabilities::cap_net_raw, 1},
 };

@@ -20,6 +20,8 @@ struct Capabilities {
   std::uint32_t log_max_ft_num = 16;
   std::uint32_t log_max_flow = 16;
   std::uint32_t log_max_flow_counter = 16;
+  // Ports that are bonded to the device's one; below 2: none are.
+  std::uint32_t lag_ports = 1;
   // 0 or 1 each.
   std::uint32_t decap = 1;
   std::uint32_t encap_general_header = 1;

@@ -1,4 +1,5 @@
 // mlx5dv_query_device, mlx5dv_query_port, mlx5dv_get_clock_info and mlx5dv_init_obj.
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 
@@ -32,7 +33,8 @@ namespace verbs::mlx5::model {
 
 int mlx5dv_query_device(ibv_context* verbs, mlx5dv_context* attr) {
   if (!verbs || !attr) return EINVAL;
-  if (!context_of(verbs)) return EOPNOTSUPP;
+  const Context* context = context_of(verbs);
+  if (!context) return EOPNOTSUPP;
   const std::uint64_t wanted = attr->comp_mask;
   attr->version = 0;
   attr->flags = 0;
@@ -49,7 +51,7 @@ int mlx5dv_query_device(ibv_context* verbs, mlx5dv_context* attr) {
     attr->comp_mask |= MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE;
   }
   if ((wanted & MLX5DV_CONTEXT_MASK_NUM_LAG_PORTS) != 0) {
-    attr->num_lag_ports = 1;
+    attr->num_lag_ports = static_cast<std::uint8_t>(std::max(context->device->capabilities.lag_ports, 1u));
     attr->comp_mask |= MLX5DV_CONTEXT_MASK_NUM_LAG_PORTS;
   }
   return 0;

@@ -70,6 +70,12 @@ void fill_properties(const Capabilities& capabilities, bool receive, std::uint32
   block[at + 18] = static_cast<std::uint8_t>(capabilities.log_max_flow_counter);
   block[at + 19] = 6;  // log_max_destination
   block[at + 23] = static_cast<std::uint8_t>(capabilities.log_max_flow);
+  // The fields that a match can compare, whole (from byte 24) or by a mask (from 40): of the outer headers all but the
+  // e-switch's port, of the inner ones all of layers 2 to 4.
+  for (const std::uint32_t fields : {bit + 24 * 8, bit + 40 * 8}) {
+    for (std::uint32_t i = 0; i <= 30; ++i) set(block, fields + i, 1, 1);
+    for (std::uint32_t i = 32; i <= 54; ++i) set(block, fields + i, 1, 1);
+  }
 }
 
 void fill_flow_tables(const Capabilities& capabilities, Bytes& block) {

@@ -74,6 +74,11 @@ constexpr Order kTransmitOrder{{
 
 constexpr unsigned kMaxVlans = 2;
 
+// Rules name a counter by its number, which is the device's.
+bool is_for_all(const DrAction& action, const Context& context) {
+  return action.kind == DrKind::kCounter && action.owner->device == context.device;
+}
+
 }  // namespace
 
 const char* name_of(DrKind kind) {
@@ -92,7 +97,7 @@ int check_actions(const DrMatcher& matcher, const std::vector<DrAction*>& action
     // An action for root tables has no steps.
     if (action->steps.empty()) return EINVAL;
     if (action->domain && action->domain != &domain) return EINVAL;
-    if (action->owner && action->owner != domain.owner) return EINVAL;
+    if (action->owner && action->owner != domain.owner && !is_for_all(*action, *domain.owner)) return EINVAL;
     if (action->next_level && *action->next_level < matcher.table.level) return EINVAL;
     const bool vlan = (bit(action->kind) & kVlan) != 0;
     if (++seen[static_cast<std::size_t>(action->kind)] > (vlan ? kMaxVlans : 1)) {

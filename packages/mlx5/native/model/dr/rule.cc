@@ -93,7 +93,9 @@ int remove(DrRule& rule) {
 
 void forget_dr_rules(Context& context) {
   rules().remove_if([&](DrRule& rule) {
-    if (rule.matcher.table.domain.owner != &context) return false;
+    // A counter may be of another context than its rule.
+    const bool uses = std::ranges::any_of(rule.actions, [&](const DrAction* each) { return each->owner == &context; });
+    if (rule.matcher.table.domain.owner != &context && !uses) return false;
     remove(rule);
     return true;
   });

@@ -8,6 +8,7 @@
 #include "model/device/frames.h"
 #include "model/device/raw_qp.h"
 #include "model/devx/object.h"
+#include "model/devx/pages.h"
 #include "model/dr/objects.h"
 #include "model/flow/flow.h"
 #include "model/flow/spec_flow.h"
@@ -86,9 +87,9 @@ void close_context(void*, ibv_context* ibv) {
     if (each.closed) each.ibv = open ? open : ibv;
   });
   if (open) return;
-  for (const auto forget :
-       {forget_dr_rules, forget_dr_actions, forget_dr_matchers, forget_dr_tables, forget_flows, forget_steering_anchors,
-        forget_flow_matchers, forget_flow_actions, forget_devx_objects, forget_qps}) {
+  for (const auto forget : {forget_pacing, forget_uars, forget_dr_rules, forget_dr_actions, forget_dr_matchers,
+                            forget_dr_tables, forget_flows, forget_steering_anchors, forget_flow_matchers,
+                            forget_flow_actions, forget_devx_objects, forget_qps}) {
     each_of_file(*context, forget);
   }
   const Context last = *context;

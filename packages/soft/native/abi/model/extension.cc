@@ -109,6 +109,11 @@ int set_qp_num(ibv_qp* ibv, std::uint32_t qp_num) {
   return error;
 }
 
+int set_source_port(ibv_qp* ibv, std::uint16_t port) {
+  return abi::control(ibv->context,
+                      [&](nic::Nic& nic, link::Nanos) { return nic.qps().set_source_port(abi::of(ibv)->nic, port); });
+}
+
 int watch_faults(void* address, std::size_t size, verbs_soft_fault_handler handler, void* data) {
   if (const int error = guard::watched_ranges().add(address, size, handler, data)) return error;
   guard::put_in_front();
@@ -139,6 +144,7 @@ const verbs_soft_extension_table kTable = {
     .close_tunnel = kGuarded<abi::close_tunnel>,
     .set_qp_tunnel = kGuarded<abi::set_qp_tunnel>,
     .set_qp_num = kGuarded<set_qp_num>,
+    .set_source_port = kGuarded<set_source_port>,
     .transmit_frame = kGuarded<abi::transmit_frame>,
     .deliver_frame = kGuarded<abi::deliver_frame>,
     .frame_limit = kGuarded<abi::frame_limit>,

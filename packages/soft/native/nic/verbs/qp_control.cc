@@ -94,11 +94,11 @@ int check_attributes(Core& core, const Qp& qp, const ibv_qp_attr& attr, int mask
       bad(IBV_QP_MIN_RNR_TIMER, attr.min_rnr_timer > 31) ||
       bad(IBV_QP_MAX_QP_RD_ATOMIC, attr.max_rd_atomic > limits.max_qp_init_rd_atom) ||
       bad(IBV_QP_MAX_DEST_RD_ATOMIC, attr.max_dest_rd_atomic > limits.max_qp_rd_atom) ||
-      bad(IBV_QP_RATE_LIMIT, attr.rate_limit != 0) ||  // no packet pacing
       // The kernel rejects alternate paths on RoCE, so the path always counts as migrated.
       bad(IBV_QP_ALT_PATH, true) || bad(IBV_QP_PATH_MIG_STATE, attr.path_mig_state != IBV_MIG_MIGRATED)) {
     return EINVAL;
   }
+  if (bad(IBV_QP_RATE_LIMIT, attr.rate_limit != 0)) return EOPNOTSUPP;  // no packet pacing
   if ((mask & IBV_QP_AV) == 0) return 0;
   // Without IBV_QP_PORT in this call, the port is the one that the move to INIT named.
   Port* port = core.ports.find((mask & IBV_QP_PORT) != 0 ? attr.port_num : qp.attr.port_num);
@@ -294,6 +294,15 @@ int QpControl::renumber(Qp* qp, std::uint32_t number) {
   if (qp->state != IBV_QPS_RESET) return EINVAL;
   if (!core_.qps.renumber(qp->number, number)) return EADDRINUSE;
   qp->number = number;
+  return 0;
+}
+
+int QpControl::set_source_port(Qp* qp, std::uint16_t port) {
+  const bool connected = qp->type == IBV_QPT_RC || qp->type == IBV_QPT_UC;
+  if (!connected || qp->state != IBV_QPS_RTS) return EINVAL;
+  if (core_.port_of(*qp).transmitter().fixed_source_port() != 0) return EOPNOTSUPP;
+  qp->path.source_port = port;
+  qp->headers = wire::NetworkHeaders(qp->path);
   return 0;
 }
 

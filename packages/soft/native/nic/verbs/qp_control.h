@@ -43,6 +43,8 @@ class QpControl {
   // Gives a QP in RESET a number of the caller's choice. EINVAL: in another state, a number above 0xfffffe, or one that
   // create() may give out. EADDRINUSE: the number is taken.
   int renumber(Qp* qp, std::uint32_t number);
+  // The UDP source port of an RC or UC QP in RTS, otherwise EINVAL. EOPNOTSUPP: the link has one for all packets.
+  int set_source_port(Qp* qp, std::uint16_t port);
   // The tunnel by which the requests (or the responses) of an RC QP leave and must arrive; nullptr: plain RoCE v2.
   void set_tunnel(Qp* qp, bool requests, std::shared_ptr<const wire::Tunnel> tunnel);
   // Whether a RAW_PACKET QP receives frames that its port sent to its own address. EINVAL for any other QP.

@@ -61,6 +61,23 @@ TEST_CASE("queues without memory" * doctest::skip(!kAllocationsCanFail)) {
   until_it_has_memory("mlx5dv_init_obj", [&] { mlx5dv_init_obj(&objects, MLX5DV_OBJ_QP); });
 }
 
+TEST_CASE("settings of queue pairs, doorbells and pacing without memory" * doctest::skip(!kAllocationsCanFail)) {
+  End end("mlx5_bond");
+  std::uint8_t port = 0, active = 0;
+  until_it_succeeds("mlx5dv_modify_qp_lag_port", [&] { return mlx5dv_modify_qp_lag_port(end.qp, 2); });
+  until_it_succeeds("mlx5dv_query_qp_lag_port", [&] { return mlx5dv_query_qp_lag_port(end.qp, &port, &active); });
+  CHECK(port == 2);
+  // A queue pair for raw packets has none.
+  until_it_has_memory("mlx5dv_modify_qp_udp_sport", [&] { mlx5dv_modify_qp_udp_sport(end.qp, 55555); });
+  mlx5dv_devx_uar* const uar = until_it_succeeds(
+      "mlx5dv_devx_alloc_uar", [&] { return mlx5dv_devx_alloc_uar(end.context, 0); }, mlx5dv_devx_free_uar);
+  without_allocating("mlx5dv_devx_free_uar", [&] { mlx5dv_devx_free_uar(uar); });
+  const std::uint8_t settings[4] = {0, 0, 0, 100};
+  mlx5dv_pp* const pp = until_it_succeeds(
+      "mlx5dv_pp_alloc", [&] { return mlx5dv_pp_alloc(end.context, sizeof settings, settings, 0); }, mlx5dv_pp_free);
+  without_allocating("mlx5dv_pp_free", [&] { mlx5dv_pp_free(pp); });
+}
+
 TEST_CASE("what the model does not have needs no memory" * doctest::skip(!kAllocationsCanFail)) {
 #define NAME(result, name, parameters, arguments) #name,
   for (const char* name : {MLX5DV_UNMODELLED_FUNCTIONS(NAME) MLX5DV_UNMODELLED_DESCRIPTOR_FUNCTIONS(NAME)}) {

@@ -151,3 +151,25 @@ TEST_CASE("a dump has a line for each object") {
   CHECK(mlx5dv_dump_dr_domain(nullptr, in.domain) == EINVAL);
   CHECK(mlx5dv_dump_dr_rule(stdout, nullptr) == EINVAL);
 }
+
+TEST_CASE("a rule counts with a counter of another context, and ends with it") {
+  End end;
+  Rules in(end, kRx);
+  mlx5dv_dr_action* const qp = mlx5dv_dr_action_create_dest_ibv_qp(end.qp);
+  mlx5dv_dr_rule* rule = nullptr;
+  {
+    End other;
+    std::uint32_t id = 0;
+    mlx5dv_devx_obj* const counter = make_counter(other.context, &id);
+    rule = in.rule(in.matcher, {mlx5dv_dr_action_create_flow_counter(counter, 0), qp});
+    REQUIRE(rule != nullptr);
+    end.post_receive();
+    other.send(example_frame());
+    CHECK(end.receive() == example_frame());
+    CHECK(read_counter(counter, id).packets == 1);
+    // A queue pair is its context's.
+    CHECK(in.error({mlx5dv_dr_action_create_dest_ibv_qp(other.qp)}) == EINVAL);
+  }
+  CHECK(mlx5dv_dr_rule_destroy(rule) == EINVAL);
+  CHECK(in.error({qp}) == 0);
+}

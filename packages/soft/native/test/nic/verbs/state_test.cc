@@ -279,3 +279,27 @@ TEST_CASE("a queue that fails while it drains is in SQE, and the way back to RTS
   CHECK(pair.net.a.poll().at(0).status == IBV_WC_SUCCESS);
   CHECK(std::equal(pair.near.begin(), pair.near.begin() + 1000, pair.far.begin()));
 }
+
+TEST_CASE("a connected queue pair's packets leave with the source port that it was given") {
+  VirtualNetwork net;
+  nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
+  nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
+  CHECK(net.a.nic->qps().set_source_port(qa, 55555) == EINVAL);  // it is not connected
+  net.connect(qa, qb);
+  std::vector<int> ports;
+  net.a.cable.observe = [&](auto frame) { ports.push_back(frame[20] << 8 | frame[21]); };
+  const auto send = [&] {
+    REQUIRE(post_recv(net.b, qb, 1, {}) == 0);
+    REQUIRE(post_send(net.a, qa, {}) == 0);
+    net.run();
+    CHECK(net.b.poll().size() == 1);
+  };
+  send();
+  REQUIRE(net.a.nic->qps().set_source_port(qa, 55555) == 0);
+  send();
+  REQUIRE(ports.size() == 2);
+  CHECK(ports[0] >= 0xc000);
+  CHECK(ports[0] != 55555);
+  CHECK(ports[1] == 55555);
+  CHECK(net.a.nic->qps().set_source_port(net.a.create_qp(IBV_QPT_UD), 55555) == EINVAL);
+}
