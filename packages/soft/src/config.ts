@@ -87,6 +87,12 @@ export interface DeviceConfig {
    */
   profile?: 'mlx5' | 'rxe';
   /**
+   * The order of the GID table, for programs that know the entries of a kind of device by their index. 'plain', the default:
+   * the addresses. 'rxe': a link-local address before them. 'mlx5': as 'rxe', and each twice, for RoCE v1 and then for RoCE
+   * v2, so that the first address has index 3. No packet leaves from the entries for RoCE v1 and of link-local addresses.
+   */
+  gids?: 'plain' | 'rxe' | 'mlx5';
+  /**
    * True fails what goes wrong unseen on adapters: flow labels above 20 bits and a dlid in address vectors, memory that was
    * mapped anew under a region, wrong local keys of READ and atomics before the peer executes them. Default false.
    */

@@ -18,6 +18,7 @@ describe('configurationText', () => {
         seed: 7,
         state: 'down',
         strict: true,
+        gids: 'mlx5',
         options: { profile: 'gaudi2', fast: true },
       },
       { name: 'soft1', addr: '10.0.0.1', foreign: ['10.0.0.0/24', 'fd00::7'], profile: 'rxe', capture: 'x' },

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "abi/objects/objects.h"
 #include "wire/bytes.h"
 #include "wire/gid.h"
 
@@ -27,9 +28,15 @@ bool holds_ipv4(const std::uint8_t* bytes) {
 }
 
 int find_gid(ibv_context* context, std::uint8_t port_num, const wire::Gid& wanted) {
-  ibv_gid gid;
-  for (int index = 0; ibv_query_gid(context, port_num, index, &gid) == 0; ++index) {
-    const wire::Gid known = wire::Gid::from_bytes(gid.raw);
+  wire::Gid known;
+  nic::GidKind kind;
+  Uses uses;
+  if (uses.add(context) != 0) return -1;
+  for (int index = 0;
+       control(context,
+               [&](nic::Nic& nic, link::Nanos) { return nic.ports().query_gid(port_num, index, &known, &kind); }) == 0;
+       ++index) {
+    if (kind.holds_place) continue;
     if (known == wanted) return index;
     // A message to a multicast group is answered from the port's first address of the same IP version.
     if (wanted.is_multicast() && !known.is_zero() && known.is_ipv4() == wanted.is_ipv4()) return index;

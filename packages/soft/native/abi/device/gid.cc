@@ -19,17 +19,18 @@ void copy_entry(const ibv_gid_entry& entry, void* to, std::size_t size) {
 int read_entry(ibv_context* context, std::uint32_t port_num, std::uint32_t index, ibv_gid_entry* entry) {
   if (port_num > UINT8_MAX || index > INT32_MAX) return EINVAL;
   wire::Gid gid;
+  nic::GidKind kind;
   abi::Uses uses;
   if (const int error = uses.add(context)) return error;
   const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
-    return nic.ports().query_gid(static_cast<std::uint8_t>(port_num), static_cast<int>(index), &gid);
+    return nic.ports().query_gid(static_cast<std::uint8_t>(port_num), static_cast<int>(index), &gid, &kind);
   });
   if (error != 0) return error;
   *entry = {};
   std::memcpy(entry->gid.raw, gid.bytes.data(), sizeof entry->gid.raw);
   entry->gid_index = index;
   entry->port_num = port_num;
-  entry->gid_type = IBV_GID_TYPE_ROCE_V2;
+  entry->gid_type = kind.roce_v1 ? IBV_GID_TYPE_ROCE_V1 : IBV_GID_TYPE_ROCE_V2;
   entry->ndev_ifindex = 0;  // the device has no network interface
   return 0;
 }
@@ -89,7 +90,7 @@ ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries, std::
 int ibv_query_gid_type(ibv_context* context, std::uint8_t port_num, unsigned int index, unsigned int* type) {
   ibv_gid_entry entry;
   if (verb([&] { return read_entry(context, port_num, index, &entry); }) != 0) return -1;
-  *type = 1;
+  *type = entry.gid_type == IBV_GID_TYPE_ROCE_V2 ? 1 : 0;
   return 0;
 }
 

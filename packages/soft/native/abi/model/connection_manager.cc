@@ -32,7 +32,7 @@ bool any_address(nic::Nic& nic, Visit&& visit) {
   for (std::uint8_t port_num = 1; const nic::Port* port = nic.ports().find(port_num); ++port_num) {
     for (std::uint32_t index = 0; index < port->gids().size(); ++index) {
       const wire::Gid& gid = port->gids()[index];
-      if (!gid.is_zero() && visit(port_num, index, gid)) return true;
+      if (!gid.is_zero() && !port->gid_kind(index).holds_place && visit(port_num, index, gid)) return true;
     }
   }
   return false;

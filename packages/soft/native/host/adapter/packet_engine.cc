@@ -84,7 +84,9 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
                          .up = state.up,
                          .frames = raw_ ? &raw_->port(i) : nullptr,
                          .strict = config.rules.strict,
-                         .management = true});
+                         .management = true,
+                         .gid_shape = config.gid_shape,
+                         .guid = guid + i});
   }
   nic_ = std::make_unique<nic::Nic>(std::move(nic), events);
   management_->attach(*nic_);

@@ -18,6 +18,7 @@
 
 #include "link/faults/fault_link.h"
 #include "link/udp/foreign_peers.h"
+#include "nic/ports/port.h"
 #include "nic/shared/limits.h"
 #include "nic/shared/rules.h"
 #include "wire/gid.h"
@@ -50,6 +51,7 @@ struct DeviceConfig {
   std::vector<PortState> port_states;  // of each port
   Reach reach = Reach::kAuto;
   nic::Rules rules;
+  nic::GidShape gid_shape = nic::GidShape::kPlain;
   std::shared_ptr<const link::ForeignPeers> foreign = nullptr;  // peers with free source ports; nullptr: none
   // -- of devices with raw packets
   std::string switch_name;  // the Ethernet switch of its ports; empty: the switch of all devices without a name for it

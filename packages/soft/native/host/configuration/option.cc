@@ -127,6 +127,19 @@ std::string set_slots(const std::string& value, DeviceConfig* config) {
   return {};
 }
 
+std::string set_gids(const std::string& value, DeviceConfig* config) {
+  if (value == "plain") {
+    config->gid_shape = nic::GidShape::kPlain;
+  } else if (value == "rxe") {
+    config->gid_shape = nic::GidShape::kRxe;
+  } else if (value == "mlx5") {
+    config->gid_shape = nic::GidShape::kMlx5;
+  } else {
+    return reject("gids", value, "plain, rxe or mlx5");
+  }
+  return {};
+}
+
 std::string set_text(const std::string& key, const std::string& value, std::string* target) {
   if (value.empty()) return reject(key, value, "a text that is not empty");
   *target = value;
@@ -143,7 +156,8 @@ std::optional<std::string> apply_limit(const std::string& key, const std::string
 
 std::string known_keys() {
   std::string keys =
-      "kind, model, addr, ports, mtu, state, link, foreign, profile, slots, strict, switch, learning, tap, capture, "
+      "kind, model, addr, ports, mtu, state, link, foreign, gids, profile, slots, strict, switch, learning, tap, "
+      "capture, "
       "capture_limit, "
       "snap, " +
       fault_option_keys();
@@ -169,6 +183,7 @@ std::string apply_option(const std::string& key, const std::string& value, Devic
   if (key == "state") return set_state(value, config);
   if (key == "link") return set_link(value, config);
   if (key == "foreign") return add_foreign(value, config);
+  if (key == "gids") return set_gids(value, config);
   if (key == "slots") return set_slots(value, config);
   // Of a vendor's device the model has the profile.
   if (key == "profile" && config->kind == "roce") return set_profile(value, config);

@@ -143,7 +143,7 @@ void write_report(Json& json, Device& device) {
     });
     for (int port_num = 1; port_num <= device.config().ports; ++port_num) {
       const nic::Port& port = core.nic().ports()[port_num];
-      ports.push_back({nic::mtu_bytes(port.active_mtu()), port.is_up(), text(port.gids()[0])});
+      ports.push_back({nic::mtu_bytes(port.active_mtu()), port.is_up(), text(port.first_gid())});
     }
   }
   json.open('{').key("name").value(device.config().name).key("kind").value(device.config().kind);

@@ -79,10 +79,18 @@ std::string gid_text(const wire::Gid& gid) {
 struct PortFacts {
   ibv_port_attr attr{};
   std::vector<wire::Gid> gids;
+  std::vector<nic::GidKind> kinds;  // of each of them
+  wire::Gid first;                  // from which packets leave
 };
 
+void copy_gids(const nic::Port& port, PortFacts* facts) {
+  facts->gids = port.gids();
+  for (std::size_t i = 0; i < facts->gids.size(); ++i) facts->kinds.push_back(port.gid_kind(i));
+  facts->first = port.first_gid();
+}
+
 // As the configuration has it.
-PortFacts configured_port(const Device& device, int port_num) {
+PortFacts configured_port(const Device& device, int port_num, std::uint64_t guid) {
   PortFacts facts;
   const PortState& state = device.config().port_states.at(static_cast<std::size_t>(port_num - 1));
   nic::PortConfig config;
@@ -91,25 +99,26 @@ PortFacts configured_port(const Device& device, int port_num) {
   if (port_num == 1) config.gids = device.config().addresses;
   constexpr std::uint8_t kLoopback[] = {127, 0, 0, 1};
   if (config.gids.empty()) config.gids = {wire::Gid::from_ipv4(kLoopback)};
+  config.gid_shape = device.config().gid_shape;
+  config.guid = guid + static_cast<std::uint64_t>(port_num - 1);
   config.active_mtu = state.mtu;
   config.up = state.up;
   config.management = true;
   const nic::Port port(config);
   port.query(&facts.attr);
-  facts.gids = port.gids();
+  copy_gids(port, &facts);
   return facts;
 }
 
 PortFacts present_port(Device& device, int port_num) {
   Adapter* adapter = device.adapter();
-  if (!adapter || adapter->core.inherited()) return configured_port(device, port_num);
+  if (!adapter || adapter->core.inherited()) return configured_port(device, port_num, device.guid());
   PortFacts facts;
   const std::lock_guard guard(adapter->core.lock);
   const nic::Ports& ports = adapter->core.nic().ports();
   const auto port = static_cast<std::uint8_t>(port_num);
   ports.query(port, &facts.attr);
-  wire::Gid gid;
-  for (int index = 0; ports.query_gid(port, index, &gid) == 0; ++index) facts.gids.push_back(gid);
+  if (const nic::Port* found = ports.find(port)) copy_gids(*found, &facts);
   return facts;
 }
 
@@ -121,7 +130,7 @@ struct Visit {
   std::optional<std::uint64_t> guid = std::nullopt;
 
   PortFacts port(Device& device, int port_num) const {
-    return guid ? configured_port(device, port_num) : present_port(device, port_num);
+    return guid ? configured_port(device, port_num, *guid) : present_port(device, port_num);
   }
 
   bool in(const std::string& folder) const { return !only || *only == folder; }
@@ -145,13 +154,17 @@ void visit_port(const PortFacts& facts, const std::string& folder, const Interfa
   if (visit.in(pkeys)) visit.file(pkeys + "0", hex(nic::kDefaultPkey, 4));
   const auto each_gid = [&](const std::string& of_gids, const auto& content) {
     if (!visit.in(of_gids)) return;
-    for (std::size_t i = 0; i < facts.gids.size(); ++i) visit.file(of_gids + std::to_string(i), content(facts.gids[i]));
+    for (std::size_t i = 0; i < facts.gids.size(); ++i)
+      visit.file(of_gids + std::to_string(i), content(facts.gids[i], facts.kinds[i]));
   };
-  each_gid(folder + "gids/", gid_text);
-  each_gid(folder + "gid_attrs/types/",
-           [](const wire::Gid& gid) { return std::string(gid.is_zero() ? "" : "RoCE v2\n"); });
-  each_gid(folder + "gid_attrs/ndevs/",
-           [&](const wire::Gid& gid) { return gid.is_zero() ? std::string() : interfaces.of(gid) + "\n"; });
+  each_gid(folder + "gids/", [](const wire::Gid& gid, nic::GidKind) { return gid_text(gid); });
+  each_gid(folder + "gid_attrs/types/", [](const wire::Gid& gid, nic::GidKind kind) {
+    return std::string(gid.is_zero() ? "" : kind.roce_v1 ? "IB/RoCE v1\n" : "RoCE v2\n");
+  });
+  // An entry that holds its place is of the interface of the first address.
+  each_gid(folder + "gid_attrs/ndevs/", [&](const wire::Gid& gid, nic::GidKind kind) {
+    return gid.is_zero() ? std::string() : interfaces.of(kind.holds_place ? facts.first : gid) + "\n";
+  });
 }
 
 void visit_counters(Device& device, const Visit& visit) {
@@ -175,7 +188,7 @@ void visit_counters(Device& device, const Visit& visit) {
 }
 
 void visit_interface(Device& device, const Visit& visit) {
-  const std::string interface = Interfaces().of(visit.port(device, 1).gids.front());
+  const std::string interface = Interfaces().of(visit.port(device, 1).first);
   if (visit.in("")) visit.file("parent", interface + "\n");  // as the kernel's soft-RoCE
   const std::string net = "device/net/" + interface + "/";
   if (visit.in(net)) visit.file(net + "ifindex", std::to_string(if_nametoindex(interface.c_str())) + "\n");

@@ -19,6 +19,14 @@ std::uint32_t flow_label_of(std::uint32_t local_qpn, std::uint32_t remote_qpn) {
   return static_cast<std::uint32_t>(value & 0xfffff);
 }
 
+wire::Gid link_local(std::uint64_t guid) {
+  wire::Gid gid;
+  gid.bytes[0] = 0xfe;
+  gid.bytes[1] = 0x80;
+  wire::store_be<std::uint64_t>(&gid.bytes[8], guid);
+  return gid;
+}
+
 }  // namespace
 
 wire::Gid group_on_wire(const wire::Gid& group, bool ipv4) {
@@ -30,13 +38,37 @@ wire::Gid group_on_wire(const wire::Gid& group, bool ipv4) {
 Port::Port(const PortConfig& config)
     : transmitter_(config.transmitter),
       frames_(config.frames),
-      gids_(config.gids),
+      gid_shape_(config.gid_shape),
       max_mtu_(config.max_mtu),
       active_mtu_(config.active_mtu),
       up_(config.up),
       strict_(config.strict),
       management_(config.management) {
-  if (gids_.size() < kGidTableLength) gids_.resize(kGidTableLength);
+  const std::size_t entries = (config.gids.size() + 1) * 2;
+  gids_.resize(std::max(gid_shape_ == GidShape::kPlain ? config.gids.size() : entries, kGidTableLength));
+  kinds_.resize(gids_.size());
+  if (gid_shape_ == GidShape::kMlx5) take_empty(link_local(config.guid), {.roce_v1 = true, .holds_place = true});
+  if (gid_shape_ != GidShape::kPlain) take_empty(link_local(config.guid), {.roce_v1 = false, .holds_place = true});
+  for (const wire::Gid& gid : config.gids) {
+    if (gid_shape_ == GidShape::kMlx5) take_empty(gid, {.roce_v1 = true, .holds_place = true});
+    take_empty(gid, {});
+  }
+}
+
+// For a table that has room.
+std::size_t Port::take_empty(const wire::Gid& gid, GidKind kind) {
+  const auto empty = std::find_if(gids_.begin(), gids_.end(), [](const wire::Gid& entry) { return entry.is_zero(); });
+  *empty = gid;
+  const auto index = static_cast<std::size_t>(empty - gids_.begin());
+  kinds_[index] = kind;
+  return index;
+}
+
+const wire::Gid& Port::first_gid() const {
+  for (std::size_t i = 0; i < gids_.size(); ++i) {
+    if (!gids_[i].is_zero() && !kinds_[i].holds_place) return gids_[i];
+  }
+  return gids_.back();
 }
 
 void Port::query(ibv_port_attr* attr) const {
@@ -62,7 +94,9 @@ std::uint32_t Port::capabilities() const {
 }
 
 int Port::resolve(const ibv_ah_attr& attr, wire::Path* path) const {
-  if (!attr.is_global || attr.grh.sgid_index >= gids_.size()) return EINVAL;
+  if (!attr.is_global || attr.grh.sgid_index >= gids_.size() || kinds_[attr.grh.sgid_index].holds_place) {
+    return EINVAL;
+  }
   if (strict_ && (attr.grh.flow_label > kFlowLabelBits || attr.dlid != 0)) return EINVAL;
   path->sgid = gids_[attr.grh.sgid_index];
   path->dgid = wire::Gid::from_bytes(attr.grh.dgid.raw);
@@ -82,16 +116,19 @@ bool Port::owns(const wire::Gid& gid) const {
 int Port::add_gid(const wire::Gid& gid, std::uint32_t* index) {
   if (gid.is_zero()) return EINVAL;
   if (owns(gid)) return EEXIST;
-  const auto empty = std::find_if(gids_.begin(), gids_.end(), [](const wire::Gid& entry) { return entry.is_zero(); });
-  if (empty == gids_.end()) return ENOSPC;
-  *empty = gid;
-  *index = static_cast<std::uint32_t>(empty - gids_.begin());
+  const auto is_empty = [](const wire::Gid& entry) { return entry.is_zero(); };
+  const bool twice = gid_shape_ == GidShape::kMlx5;
+  if (std::count_if(gids_.begin(), gids_.end(), is_empty) < (twice ? 2 : 1)) return ENOSPC;
+  if (twice) take_empty(gid, {.roce_v1 = true, .holds_place = true});
+  *index = static_cast<std::uint32_t>(take_empty(gid, {}));
   return 0;
 }
 
 int Port::remove_gid(const wire::Gid& gid) {
   if (!owns(gid)) return ENOENT;
-  *std::find(gids_.begin(), gids_.end(), gid) = {};
+  for (wire::Gid& entry : gids_) {
+    if (entry == gid) entry = {};
+  }
   lost_gids_ = true;
   return 0;
 }

@@ -29,15 +29,29 @@ inline std::uint32_t ethernet_mtu(ibv_mtu active) { return std::max<std::uint32_
 // IPv4 form has no IPv6 address: the result is `group` itself.
 wire::Gid group_on_wire(const wire::Gid& group, bool ipv4);
 
+// In which order a GID table has its entries: programs know those of a kind of device by their index. kPlain: the
+// addresses. kRxe: one of the interface's own link-local address before them. kMlx5: as kRxe, and each twice, for RoCE
+// v1 and then for RoCE v2.
+enum class GidShape : std::uint8_t { kPlain, kRxe, kMlx5 };
+
+// An entry that holds its place is there to be read: packets leave from the others. The NIC has no RoCE v1, and nobody
+// routes to its link-local address.
+struct GidKind {
+  bool roce_v1 = false;
+  bool holds_place = false;
+};
+
 struct PortConfig {
   link::Transmitter* transmitter = nullptr;
-  std::vector<wire::Gid> gids;  // the first entries of the GID table
+  std::vector<wire::Gid> gids;  // the addresses, which the first entries of the GID table are of
   ibv_mtu max_mtu = IBV_MTU_4096;
   ibv_mtu active_mtu = IBV_MTU_4096;
   bool up = true;
   link::Transmitter* frames = nullptr;  // where Ethernet frames go; nullptr: the device has no raw packets
   bool strict = false;                  // rejects address vectors that the specification does not allow on RoCE
   bool management = false;              // somebody answers on QP 1
+  GidShape gid_shape = GidShape::kPlain;
+  std::uint64_t guid = 0;  // the interface's identifier in its link-local address
 };
 
 class Port {
@@ -47,8 +61,9 @@ class Port {
   void query(ibv_port_attr* attr) const;
   std::uint32_t capabilities() const;  // ibv_port_cap_flags
   // The path of packets to an address vector. 0, or EINVAL: no GRH (is_global must be 1 on RoCE), a GID index outside
-  // the table or of an empty entry, the zero GID as destination, or source and destination of different IP versions.
-  // As for adapters, the lower 20 bits of a flow label count and a dlid is ignored, unless the port is strict.
+  // the table, of an empty entry or of one that holds its place, the zero GID as destination, or source and destination
+  // of different IP versions. As for adapters, the lower 20 bits of a flow label count and a dlid is ignored, unless
+  // the port is strict.
   int resolve(const ibv_ah_attr& attr, wire::Path* path) const;
   bool owns(const wire::Gid& gid) const;
   // The frame is to a GID of the table.
@@ -70,6 +85,9 @@ class Port {
   link::Transmitter& transmitter() const { return *transmitter_; }
   link::Transmitter* frames() const { return frames_; }
   const std::vector<wire::Gid>& gids() const { return gids_; }
+  GidKind gid_kind(std::size_t index) const { return kinds_[index]; }
+  // The first entry from which packets leave, or the last of the table.
+  const wire::Gid& first_gid() const;
   ibv_mtu max_mtu() const { return max_mtu_; }
   ibv_mtu active_mtu() const { return active_mtu_; }
   // The longest Ethernet frame, with its addresses, its type and one VLAN tag.
@@ -78,17 +96,22 @@ class Port {
   bool is_up() const { return up_; }
   void set_up(bool up) { up_ = up; }
   void set_mtu(ibv_mtu mtu) { active_mtu_ = mtu; }
-  // Into the first empty entry. 0, EINVAL for the zero GID, EEXIST, or ENOSPC if the table is full.
+  // Into the first empty entry (of the shape kMlx5: entries; `index` is that of RoCE v2). 0, EINVAL for the zero GID,
+  // EEXIST, or ENOSPC if the table is full.
   int add_gid(const wire::Gid& gid, std::uint32_t* index);
-  // Leaves an empty entry. 0, or ENOENT.
+  // Leaves empty entries. 0, or ENOENT.
   int remove_gid(const wire::Gid& gid);
   // Whether a packet from that GID may leave: the link is up, and the GID was not removed.
   bool may_send(const wire::Gid& sgid) const { return up_ && (!lost_gids_ || owns(sgid)); }
 
  private:
+  std::size_t take_empty(const wire::Gid& gid, GidKind kind);
+
   link::Transmitter* transmitter_;
   link::Transmitter* frames_;
   std::vector<wire::Gid> gids_;
+  std::vector<GidKind> kinds_;  // of each of them
+  GidShape gid_shape_;
   ibv_mtu max_mtu_;
   ibv_mtu active_mtu_;
   std::vector<std::shared_ptr<const wire::Tunnel>> tunnels_;

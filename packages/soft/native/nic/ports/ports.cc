@@ -16,10 +16,11 @@ int Ports::query(std::uint8_t port_num, ibv_port_attr* attr) const {
   return 0;
 }
 
-int Ports::query_gid(std::uint8_t port_num, int index, wire::Gid* gid) const {
+int Ports::query_gid(std::uint8_t port_num, int index, wire::Gid* gid, GidKind* kind) const {
   const Port* port = find(port_num);
   if (port == nullptr || index < 0 || static_cast<std::size_t>(index) >= port->gids().size()) return EINVAL;
   *gid = port->gids()[static_cast<std::size_t>(index)];
+  if (kind) *kind = port->gid_kind(static_cast<std::size_t>(index));
   return 0;
 }
 

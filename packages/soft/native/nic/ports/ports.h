@@ -27,7 +27,7 @@ class Ports {
   Port& operator[](std::uint8_t port_num) { return ports_[port_num - 1]; }
 
   int query(std::uint8_t port_num, ibv_port_attr* attr) const;
-  int query_gid(std::uint8_t port_num, int index, wire::Gid* gid) const;
+  int query_gid(std::uint8_t port_num, int index, wire::Gid* gid, GidKind* kind = nullptr) const;
   int query_pkey(std::uint8_t port_num, int index, std::uint16_t* pkey) const;  // network byte order, as ibv_query_pkey
   std::uint32_t frame_limit(std::uint8_t port_num) const;  // of raw packets; 0 if there is no such port
 

@@ -67,8 +67,10 @@ TEST_CASE("devices are separated by semicolons and line ends, options by commas"
 TEST_CASE("every option is read") {
   const auto config = read_devices(
       "d,link=udp,max_qp=7,max_cqe=9,max_msg_size=65536,capture=/tmp/%d-%p.pcapng,capture_limit=1000,snap=64,"
-      "drop=0.02,duplicate=0.5,reorder=1,corrupt=0,truncate=0.25,delay=10,jitter=3,seed=42,direction=both,strict=1")[0];
+      "drop=0.02,duplicate=0.5,reorder=1,corrupt=0,truncate=0.25,delay=10,jitter=3,seed=42,direction=both,strict=1,"
+      "gids=rxe")[0];
   CHECK(config.rules.strict);
+  CHECK(config.gid_shape == nic::GidShape::kRxe);
   CHECK(config.reach == Reach::kUdp);
   CHECK(config.limits.max_qp == 7);
   CHECK(config.limits.max_cqe == 9);

@@ -122,6 +122,52 @@ TEST_CASE("GIDs come into the first empty entry and leave a hole") {
   CHECK(count_of(net.a, IBV_EVENT_GID_CHANGE) == 17);
 }
 
+TEST_CASE("a GID table in the shape of other devices: packets leave from the entries of the addresses") {
+  const wire::Gid one = other_address(1), two = other_address(2);
+  const auto kinds = [](const nic::Port& port) {
+    std::string text;
+    for (std::size_t i = 0; !port.gids()[i].is_zero(); ++i) {
+      text += port.gids()[i].is_ipv4() ? 'a' + port.gids()[i].bytes[15] - 1 : 'l';
+      text += port.gid_kind(i).roce_v1 ? "1 " : "2 ";
+      ibv_ah_attr attr = {};
+      attr.is_global = 1;
+      attr.grh.sgid_index = static_cast<std::uint8_t>(i);
+      attr.grh.dgid.raw[0] = 0xfd;
+      if (port.gids()[i].is_ipv4()) std::memcpy(attr.grh.dgid.raw, port.gids()[i].bytes.data(), 16);
+      wire::Path path;
+      CHECK(port.resolve(attr, &path) == (port.gid_kind(i).holds_place ? EINVAL : 0));
+    }
+    return text;
+  };
+  nic::PortConfig config;
+  config.gids = {one, two};
+  config.guid = 0x0200'0000'0000'0007;
+  config.gid_shape = nic::GidShape::kPlain;
+  CHECK(kinds(nic::Port(config)) == "a2 b2 ");
+  config.gid_shape = nic::GidShape::kRxe;
+  CHECK(kinds(nic::Port(config)) == "l2 a2 b2 ");
+  CHECK(nic::Port(config).gids()[0].bytes ==
+        std::array<std::uint8_t, 16>{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 7});
+  config.gid_shape = nic::GidShape::kMlx5;
+  nic::Port port(config);
+  CHECK(kinds(port) == "l1 l2 a1 a2 b1 b2 ");
+  CHECK(port.first_gid() == one);
+  std::uint32_t index = 0;
+  REQUIRE(port.add_gid(other_address(3), &index) == 0);
+  CHECK(index == 7);
+  REQUIRE(port.remove_gid(two) == 0);
+  CHECK(port.gids()[4].is_zero());
+  CHECK(port.gids()[5].is_zero());
+  CHECK(!port.owns(two));
+  REQUIRE(port.add_gid(other_address(4), &index) == 0);
+  CHECK(index == 5);
+  for (std::uint8_t i = 5; i < 9; ++i) REQUIRE(port.add_gid(other_address(i), &index) == 0);
+  CHECK(port.add_gid(other_address(9), &index) == ENOSPC);
+  // As many addresses as the configuration has find room.
+  for (std::uint8_t i = 3; i < 40; ++i) config.gids.push_back(other_address(i));
+  CHECK(nic::Port(config).gids().size() == 2 * 40);
+}
+
 TEST_CASE("an empty GID entry is no source, and no packet is for it") {
   VirtualNetwork net;
   ibv_ah_attr attr = {};
