@@ -37,6 +37,8 @@ export function* mpiCases(place, folder) {
             UCX_TLS: `${transport},self`,
             UCX_NET_DEVICES: 'soft0:1',
             UCX_WARN_UNUSED_ENV_VARS: 'n',
+            // UCX since 1.15 would flush at the peer, which its rc_verbs can with the devx commands of mlx5 only.
+            UCX_FENCE_MODE: 'weak',
             // Ranks of one machine would use shared memory.
             MPIR_CVAR_NOLOCAL: '1',
           },
