@@ -41,10 +41,10 @@ export function packInitramfs(unpacked, version, file) {
     copyFileSync(init, join(work, 'init'));
     chmodSync(join(work, 'init'), 0o755);
     const order = modulesToLoad(unpacked, version);
-    for (const path of order) copyFileSync(path, join(work, 'modules', basename(path)));
-    writeFileSync(join(work, 'modules/order'), order.map((path) => `${basename(path)}\n`).join(''));
+    for (const path of order) copyModule(path, join(work, 'modules', nameOf(path)));
+    writeFileSync(join(work, 'modules/order'), order.map((path) => `${nameOf(path)}\n`).join(''));
     const names = ['.', 'init', 'bin', 'bin/busybox', 'modules', 'modules/order'];
-    names.push(...order.map((path) => `modules/${basename(path)}`));
+    names.push(...order.map((path) => `modules/${nameOf(path)}`));
     const { status, stdout } = spawnSync('cpio', ['-o', '-H', 'newc', '-R', '0:0', '--quiet'], {
       cwd: work,
       input: names.map((name) => `${name}\n`).join(''),
@@ -58,6 +58,28 @@ export function packInitramfs(unpacked, version, file) {
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
+}
+
+/**
+ * The name of a module's file without compression, which busybox does not undo.
+ * @param {string} path
+ */
+function nameOf(path) {
+  return basename(path, '.xz');
+}
+
+/**
+ * @param {string} from
+ * @param {string} to
+ */
+function copyModule(from, to) {
+  if (!from.endsWith('.xz')) {
+    copyFileSync(from, to);
+    return;
+  }
+  const { status, stdout } = spawnSync('xz', ['-dc', from], { maxBuffer: 1 << 28 });
+  if (status !== 0) throw new Problem(`xz cannot unpack ${from}`);
+  writeFileSync(to, stdout);
 }
 
 /**

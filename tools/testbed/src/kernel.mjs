@@ -7,9 +7,11 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import process from 'node:process';
 import { toolsDirectory } from '../../setup/src/paths.mjs';
 import { Problem } from '../../setup/src/problem.mjs';
 import { outputOf } from '../../setup/src/shell.mjs';
@@ -23,12 +25,18 @@ import { packInitramfs } from './initramfs.mjs';
  * @property {string} initramfs
  */
 
-/** The magic number of an xz stream. */
-const xzMagic = Buffer.from('fd377a585a00', 'hex');
+/** How kernels are compressed, by the first bytes: Debian's by xz until 12, by zstd since then. */
+const compressions = [
+  { magic: Buffer.from('fd377a585a00', 'hex'), program: 'xz', args: ['-dc', '--single-stream'] },
+  { magic: Buffer.from('28b52ffd', 'hex'), program: 'zstd', args: ['-dcq'] },
+];
 
-/** @returns {Kernel} Debian's current kernel, downloaded and unpacked by the first call */
+/** The package file of a kernel to boot in place of Debian's current one. */
+const chosen = process.env['VERBS_TESTBED_KERNEL'];
+
+/** @returns {Kernel} Debian's current kernel, or the chosen one, unpacked by the first call */
 export function debianKernel() {
-  const name = kernelPackage();
+  const name = chosen === undefined ? kernelPackage() : basename(chosen).replace(/_.*/, '');
   const version = name.replace('linux-image-', '');
   const folder = join(toolsDirectory, 'testbed', version);
   if (!existsSync(join(folder, 'vmlinux'))) prepare(name, version, folder);
@@ -57,11 +65,10 @@ function prepare(name, version, folder) {
   mkdirSync(join(folder, '..'), { recursive: true });
   const work = mkdtempSync(`${folder}-`);
   try {
-    run('apt-get', ['download', '-q', name], work);
-    const deb = readdirSync(work).find((file) => file.endsWith('.deb'));
-    if (deb === undefined) throw new Problem(`apt-get downloaded no ${name}`);
-    run('dpkg-deb', ['-x', deb, 'root'], work);
-    rmSync(join(work, deb));
+    run('dpkg-deb', ['-x', chosen === undefined ? download(name, work) : resolve(chosen), 'root'], work);
+    for (const deb of readdirSync(work).filter((file) => file.endsWith('.deb'))) rmSync(join(work, deb));
+    // Since Debian 13 a package has the modules where /lib leads to.
+    if (!existsSync(join(work, 'root/lib/modules'))) symlinkSync('usr/lib', join(work, 'root/lib'));
     run('depmod', ['-b', join(work, 'root'), version], work);
     writeFileSync(join(work, 'vmlinux'), uncompressed(join(work, 'root/boot', `vmlinuz-${version}`)));
     renameSync(work, folder); // fails if the folder is there
@@ -73,20 +80,31 @@ function prepare(name, version, folder) {
 }
 
 /**
+ * @param {string} name
+ * @param {string} folder
+ */
+function download(name, folder) {
+  run('apt-get', ['download', '-q', name], folder);
+  const deb = readdirSync(folder).find((file) => file.endsWith('.deb'));
+  if (deb === undefined) throw new Problem(`apt-get downloaded no ${name}`);
+  return deb;
+}
+
+/**
  * The kernel inside a compressed image: without the decompression, an emulated machine starts in half the time.
  * @param {string} file
  */
 function uncompressed(file) {
   const image = readFileSync(file);
-  const start = image.indexOf(xzMagic);
-  if (start < 0) throw new Problem(`${basename(file)} is not compressed by xz`);
-  const { stdout } = spawnSync('xz', ['-dc', '--single-stream'], {
-    input: image.subarray(start),
-    maxBuffer: 1 << 28,
-  });
-  if (stdout.subarray(1, 4).toString() !== 'ELF')
-    throw new Problem(`${basename(file)} has no kernel that xz can unpack`);
-  return stdout;
+  for (const { magic, program, args } of compressions) {
+    // The bytes of the code in front may look like a stream.
+    for (let start = image.indexOf(magic); start >= 0; start = image.indexOf(magic, start + 1)) {
+      // A number follows the stream: the programs complain of it, after they have unpacked.
+      const { stdout, error } = spawnSync(program, args, { input: image.subarray(start), maxBuffer: 1 << 28 });
+      if (error === undefined && stdout.subarray(1, 4).toString() === 'ELF') return stdout;
+    }
+  }
+  throw new Problem(`${basename(file)} has no kernel that xz or zstd can unpack`);
 }
 
 /**

@@ -2,7 +2,7 @@ import { installMissing, missingPackages } from '../../setup/src/debian.mjs';
 
 /** Debian packages of the virtual machine and of the programs that run in it. */
 const testbedPackages = [
-  ...['busybox-static', 'cpio', 'kmod', 'qemu-system-x86', 'xz-utils'],
+  ...['busybox-static', 'cpio', 'kmod', 'qemu-system-x86', 'xz-utils', 'zstd'],
   ...['ibverbs-providers', 'ibverbs-utils', 'iproute2', 'libibverbs-dev', 'perftest', 'rdma-core', 'rdmacm-utils'],
 ];
 
