@@ -114,6 +114,12 @@ ctx.close();`;
   ]);
 });
 
+it('runs the program of what later libraries have', async () => {
+  const program = programs.find((text) => text.includes('regBufMr')) ?? '';
+  const ended = await runProgram('later.mjs', program);
+  expect(ended).toEqual({ code: 0, signal: null, stdout: 'flushed 1n\n', stderr: '' });
+});
+
 it("runs the example of @verbs/soft's README", async () => {
   const [program = ''] = programsOf(softReadme);
   expect(program).toContain("configure([{ name: 'soft0', addr: '127.0.9.1'");
