@@ -25,7 +25,7 @@ describe('configurationText', () => {
       { name: 'mlx5_soft0', kind: 'mlx5', switch: 'left', tap: 'tap0' },
     ]);
     expect(text).toBe(
-      'soft0,kind=hbl,model=/lib/libhbl.so,ports=2,mtu=1024,link=udp,seed=7,state=down,addr=127.0.0.1,addr=::1,strict=1,' +
+      'soft0,kind=hbl,model=/lib/libhbl.so,ports=2,mtu=1024,link=udp,seed=7,state=down,gids=mlx5,addr=127.0.0.1,addr=::1,strict=1,' +
         'capture=/tmp/%p.pcapng,capture_limit=1000,snap=64,max_qp=7,max_qp_rd_atom=4,' +
         'fault=drop=0.02:direction=both,profile=gaudi2,fast=true;soft1,profile=rxe,addr=10.0.0.1,foreign=10.0.0.0/24|fd00::7,capture=x;' +
         'mlx5_soft0,kind=mlx5,switch=left,tap=tap0',
