@@ -104,9 +104,12 @@ int allocate_uar(Call& /*call*/, const Attributes& attributes) {
   return 0;
 }
 
+// The first attribute of a driver; the kernel's name for it differs between releases.
+constexpr std::uint16_t kFirstOfDriver = 1u << UVERBS_ID_NS_SHIFT;
+
 std::vector<Method> make_methods() {
   const auto destroy = [](std::uint16_t object, std::uint16_t number, const char* name, Type type) {
-    return Method{object, number, name, {{UVERBS_UDATA_DRIVER_DATA_FLAG, Kind::kDestroyed, type}}};
+    return Method{object, number, name, {{kFirstOfDriver, Kind::kDestroyed, type}}};
   };
   return {
       {UVERBS_OBJECT_FLOW,
