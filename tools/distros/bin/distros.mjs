@@ -18,7 +18,7 @@ Runs the checks below in a root of each release, which is made at the first time
   --only CHECK     load, pyverbs, programs or checkout; may be repeated
   --cases TEXT     of the programs, the cases whose names contain it
   --json FILE      the results for programs
-  --write          the table into docs/versions.md
+  --write          the results into the table of docs/versions.md
   --verbose        the output of rdma-core's own tests
   --help           print this text
 

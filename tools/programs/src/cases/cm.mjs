@@ -1,11 +1,12 @@
 // The programs of rdmacm-utils, qperf and perftest, connected by librdmacm.
+import { spawnSync } from 'node:child_process';
 import { newPort, words } from './case.mjs';
 
 /** @import { Case } from './case.mjs' */
 /** @import { Place } from '../places.mjs' */
 
 /** @param {Place} place @returns {Generator<Case>} */
-export function* cmCases({ name, server: { address } }) {
+export function* cmCases({ name, compiler, server: { address } }) {
   for (const [server, client] of [
     ['-s -C 20 -v', '-c -C 20 -v -V'],
     ['-s -C 1000', '-c -C 1000 -V'],
@@ -60,16 +61,7 @@ export function* cmCases({ name, server: { address } }) {
     client: [...group, '-s'],
     prints: /return status 0/,
   };
-  const port = newPort();
-  yield {
-    program: 'cmtime',
-    name: '-c 100',
-    port,
-    server: words(`cmtime -c 100 -p ${port}`),
-    client: words(`cmtime -c 100 -p ${port} -s ${address}`),
-    prints: /disconnect/,
-    stays: true,
-  };
+  yield cmtime(compiler, address);
   yield* perftest(address);
   yield* qperf(address);
   yield {
@@ -77,6 +69,28 @@ export function* cmCases({ name, server: { address } }) {
     name: name,
     client: words('stdbuf -oL ibv_asyncwatch -d soft0'),
     endless: /async event FD/,
+  };
+}
+
+/**
+ * Since release 60 of rdma-core its ends meet over TCP first.
+ * @param {string[]} prefix
+ * @param {string} address
+ * @returns {Case}
+ */
+function cmtime(prefix, address) {
+  const port = newPort();
+  const usage = spawnSync('env', [...prefix, 'cmtime', '-h'], { encoding: 'utf8' });
+  const meets = `${usage.stdout}${usage.stderr}`.includes('controller_address');
+  const both = `cmtime -c 100 -p ${port}`;
+  return {
+    program: 'cmtime',
+    name: '-c 100',
+    port,
+    server: words(meets ? `${both} -L -C ${address} -b ${address}` : both),
+    client: words(meets ? `${both} -C ${address} -b ${address}` : `${both} -s ${address}`),
+    prints: /disconnect/,
+    stays: true,
   };
 }
 

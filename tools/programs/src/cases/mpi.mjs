@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { words } from './case.mjs';
+import { whyNoTransport } from './ucx.mjs';
 
 /** @import { Case } from './case.mjs' */
 /** @import { Place } from '../places.mjs' */
@@ -27,6 +28,7 @@ export function* mpiCases(place, folder) {
   for (const { program, compiler, run, between } of libraries) {
     const binary = join(folder, compiler);
     const [first, ...rest] = [...place.compiler, compiler, '-O1', '-o', binary, source];
+    const transportless = whyNoTransport(place.compiler);
     const compiled = spawnSync(first, rest, { encoding: 'utf8' });
     for (const transport of ['rc_verbs,ud_verbs', 'ud_verbs']) {
       for (const ranks of [2, 4]) {
@@ -45,6 +47,7 @@ export function* mpiCases(place, folder) {
           client: commandOf(place, run, ranks, binary, between),
           prints: new RegExp(`^${ranks} ranks, 0 failures$`, 'm'),
           ...(compiled.status !== 0 && { cannot: `${compiler}: ${compiled.stderr}` }),
+          ...(transportless !== undefined && { cannot: transportless }),
           ...(place.name === 'namespaces' &&
             (between === undefined || ranks > 2) && {
               cannot:

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { newPort, words } from './case.mjs';
 
 /** @import { Case } from './case.mjs' */
@@ -15,6 +16,15 @@ const sizes = [
 ];
 
 /**
+ * Why UCX has no transport over verbs there: Debian unstable builds a release of it without.
+ * @param {string[]} prefix
+ */
+export function whyNoTransport(prefix) {
+  const { status } = spawnSync('env', [...prefix, 'sh', '-c', 'ls /usr/lib/*/ucx/libuct_ib.so.0'], { stdio: 'ignore' });
+  return status === 0 ? undefined : 'UCX is built without verbs there';
+}
+
+/**
  * Built with MPI, as Debian's is since 13, the program takes itself for one of its ranks where its input is no terminal.
  * @param {string[]} command
  */
@@ -23,7 +33,8 @@ function atTerminal(...command) {
 }
 
 /** @param {Place} place @returns {Generator<Case>} */
-export function* ucxCases({ server: { address } }) {
+export function* ucxCases({ compiler, server: { address } }) {
+  const cannot = whyNoTransport(compiler);
   for (const transport of ['rc_verbs,ud_verbs:aux', 'ud_verbs']) {
     const environment = { UCX_TLS: transport, UCX_NET_DEVICES: 'soft0:1', UCX_LOG_LEVEL: 'warn' };
     const runs = [
@@ -41,6 +52,7 @@ export function* ucxCases({ server: { address } }) {
         server: atTerminal('ucx_perftest', ...args),
         client: atTerminal('ucx_perftest', address, ...args),
         prints: /Final:/,
+        ...(cannot !== undefined && { cannot }),
       };
     }
   }
@@ -50,5 +62,6 @@ export function* ucxCases({ server: { address } }) {
     client: ['ucx_info', '-d'],
     prints:
       /Transport: rc_verbs[^]*Transport: ud_verbs[^]*Connection manager: rdmacm|Connection manager: rdmacm[^]*ud_verbs/,
+    ...(cannot !== undefined && { cannot }),
   };
 }
