@@ -4,7 +4,8 @@
  * @property {string} suite as debootstrap knows it
  * @property {string} title for people
  * @property {string[]} packages of every check here, beside those that they depend on
- * @property {{ soft: number, mlx5: number }} pyverbs the least number of its rdma-core's own tests that pass
+ * @property {{ soft: number, mlx5: number }} pyverbs the least number of its rdma-core's own tests that pass: three of mlx5 choose flags
+ *   at random, and are skipped with one that the model lacks
  * @property {Record<string, string>} failing tests of it that fail, each with the reason
  */
 
@@ -31,21 +32,21 @@ export const releases = [
     suite: 'bookworm',
     title: 'Debian 12',
     packages: [...load, ...tests],
-    pyverbs: { soft: 142, mlx5: 48 },
+    pyverbs: { soft: 142, mlx5: 45 },
     failing: {},
   },
   {
     suite: 'trixie',
     title: 'Debian 13',
     packages: [...load, ...tests],
-    pyverbs: { soft: 153, mlx5: 69 },
+    pyverbs: { soft: 153, mlx5: 66 },
     failing: {},
   },
   {
     suite: 'sid',
     title: 'Debian unstable',
     packages: [...load, ...tests],
-    pyverbs: { soft: 196, mlx5: 71 },
+    pyverbs: { soft: 196, mlx5: 68 },
     failing: {
       'tests.test_device.DMTest.test_multi_process_alloc_dm':
         "It hands a context to another process by pickle, which Python 3.14's way to start processes asks for.",
