@@ -47,6 +47,7 @@ function settings({ directory, file, report, main }, entries) {
   return {
     projectFolder: directory,
     mainEntryPointFilePath: file,
+    newlineKind: 'lf',
     compiler: { overrideTsconfig: tsconfig(entries) },
     apiReport: {
       enabled: true,
