@@ -1,4 +1,4 @@
-// `npm run test:chaos`: verified transfers between real processes, while something happens to one of them.
+// `npm run trial chaos`: verified transfers between real processes, while something happens to one of them.
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import process from 'node:process';
@@ -10,7 +10,7 @@ import { disturbances } from './src/disturbances/index.mjs';
 import { cellsOf } from './src/cells.mjs';
 import { figuresOf, report } from './src/report.mjs';
 
-const usage = `Usage: npm run test:chaos -- [--seed N] [--minutes N] [--runs N] [--only KIND[/LINK[/PACKAGE]]] [--jobs N] [--json]
+const usage = `Usage: npm run trial chaos -- [--seed N] [--minutes N] [--runs N] [--only KIND[/LINK[/PACKAGE]]] [--jobs N] [--json]
 
 Two ends transfer data, of which each byte is compared; at a random moment something happens to one of them. Afterwards
 nothing may hang beyond its bound, no byte may be wrong or missing, each end must have reported the right error or none,
@@ -70,7 +70,7 @@ async function testChaos(options) {
     if (problems.length > 0) {
       const name = `${cell.disturbance.kind}/${cell.link}/${cell.package}`;
       console.error(`chaos: ${name} failed:\n  ${problems.join('\n  ')}`);
-      console.error(`  again: npm run test:chaos -- --seed ${seed} --only ${name} --runs 1`);
+      console.error(`  again: npm run trial chaos -- --seed ${seed} --only ${name} --runs 1`);
     } else if (count % 20 === 0) console.error(`chaos: ${count} runs`);
   });
   const { text, json, failed } = report(results);

@@ -1,4 +1,4 @@
-// `npm run test:kills`: one end of a connection is killed at any step of it, and the other one learns it in time.
+// `npm run trial kills`: one end of a connection is killed at any step of it, and the other one learns it in time.
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -7,7 +7,7 @@ import { runCommand } from '../check/src/command.mjs';
 import { record } from '../lib/src/reliability/log.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
 
-const usage = `Usage: npm run test:kills -- [--seed N] [--kills N] [--jobs N] [--slack MS] [--json]
+const usage = `Usage: npm run trial kills -- [--seed N] [--kills N] [--jobs N] [--slack MS] [--json]
 
 A C program on librdmacm connects to this one, or is connected to, goes to a step of the connection and is killed there
 with SIGKILL. This program must have its event within the documented time, at every step, and hold nothing in the end.

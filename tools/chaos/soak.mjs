@@ -1,4 +1,4 @@
-// `npm run soak`: mixed traffic for an hour; memory, descriptors and latencies must stay flat.
+// `npm run trial soak`: mixed traffic for an hour; memory, descriptors and latencies must stay flat.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -10,7 +10,7 @@ import { setUp } from '../setup/src/set-up.mjs';
 import { plot } from './src/soak/plot.mjs';
 import { judgements, rising } from './src/soak/trend.mjs';
 
-const usage = `Usage: npm run soak -- [--minutes N] [--seconds N]
+const usage = `Usage: npm run trial soak -- [--minutes N] [--seconds N]
 
 Four pairs of processes transfer verified data over a link that loses 2 % of all frames: RC awaited and polled, UD, Comm
 Channel. RSS, heaps, descriptors, p50 and p99 of each process are sampled, and must not rise after the first fifth of the

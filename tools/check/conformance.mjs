@@ -1,4 +1,4 @@
-// `npm run test:conformance`: the rules of the specification and of the kernel, by plain C calls of libibverbs, on the
+// `npm run trial conformance`: the rules of the specification and of the kernel, by plain C calls of libibverbs, on the
 // software NIC or on any other device.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { setUp } from '../setup/src/set-up.mjs';
 import { mustRun } from '../setup/src/shell.mjs';
 import { runCommand } from './src/command.mjs';
 
-const usage = `Usage: npm run test:conformance -- [--device NAME] [--gid INDEX] [--only TEXT] [--json] [--list]
+const usage = `Usage: npm run trial conformance -- [--device NAME] [--gid INDEX] [--only TEXT] [--json] [--list]
 
 Runs on the software NIC, and with --device on a device of this machine by the system's libibverbs. The output is TAP.
 Where devices differ, the software NIC must do what docs/devices.md says; of another device the answer is printed.

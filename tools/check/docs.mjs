@@ -1,4 +1,4 @@
-// `npm run lint:docs`: every file and folder that a document names exists.
+// `npm run lint docs`: every file and folder that a document names exists.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { root } from '../setup/src/paths.mjs';

@@ -1,4 +1,4 @@
-// `npm run lint:examples`: every `@example` in the packages' sources compiles, and all code of READMEs and guides.
+// `npm run lint examples`: every `@example` in the packages' sources compiles, and all code of READMEs and guides.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { root } from '../setup/src/paths.mjs';

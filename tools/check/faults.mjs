@@ -1,4 +1,4 @@
-// `npm run test:faults`: every operation of the software NIC under every fault, in virtual time, and two real processes
+// `npm run trial faults`: every operation of the software NIC under every fault, in virtual time, and two real processes
 // of which one comes to harm.
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -7,7 +7,7 @@ import { runCommand } from './src/command.mjs';
 import { record } from '../lib/src/reliability/log.mjs';
 import { buildPrograms, runMatrix, runProcesses } from './src/faults.mjs';
 
-const usage = `Usage: npm run test:faults -- [--seed N] [--cells N] [--only CELL] [--list] [--json]
+const usage = `Usage: npm run trial faults -- [--seed N] [--cells N] [--only CELL] [--list] [--json]
 
 A cell is one operation under one fault: a stream of messages, in virtual time, of which everything that both ends see is
 checked. The seed decides everything that happens by chance, so that a run with the same seed ends with the same hash.

@@ -1,4 +1,4 @@
-// `npm run fuzz`: builds the fuzz targets of @verbs/soft, @verbs/mlx5, @verbs/hbl and @verbs/doca-comm with libFuzzer and the
+// `npm run trial fuzz`: builds the fuzz targets of @verbs/soft, @verbs/mlx5, @verbs/hbl and @verbs/doca-comm with libFuzzer and the
 // sanitizers, and runs them for a while.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -11,9 +11,9 @@ import { refresh } from './src/fuzz/refresh.mjs';
 import { runToGoals } from './src/fuzz/goals.mjs';
 import { runAll } from './src/fuzz/schedule.mjs';
 
-const usage = `Usage: npm run fuzz -- [--minutes M] [--target NAME]… [--jobs N] [--goals] [--built]
-       npm run fuzz -- --refresh [--target NAME]…
-       npm run fuzz -- --coverage [--write] [--target NAME]…
+const usage = `Usage: npm run trial fuzz -- [--minutes M] [--target NAME]… [--jobs N] [--goals] [--built]
+       npm run trial fuzz -- --refresh [--target NAME]…
+       npm run trial fuzz -- --coverage [--write] [--target NAME]…
 
 Runs every fuzz target of packages/{soft,mlx5,hbl,doca-comm}/native/fuzz for M minutes altogether. Each has an equal share
 of the time; a target that has made a million executions leaves the rest of its share to the next ones. The NIC's own
@@ -26,7 +26,7 @@ package's build/fuzz/corpus. packages/soft/native/fuzz/README.md says how to tri
   --minutes M     the time for all targets together, without the build; 5 if not given
   --target NAME   only this target, for all of the time (may be repeated): ${targetNames().join(', ')}
   --goals         the target that needs least time to its goal comes first, then the next one, two minutes each:
-                  10^8 executions of a parser, 10^7 of what has a state, in all recorded runs (npm run reliability)
+                  10^8 executions of a parser, 10^7 of what has a state, in all recorded runs (npm run trial reliability)
   --jobs N        how many run at once; the number of processors if not given
   --built         run the programs that an earlier run built, as they are: for the next of many runs
   --json          print a JSON document with the executions of this run and of all runs of this checkout

@@ -1,4 +1,4 @@
-// `npm run test:hostile`: random sequences of calls of @verbs/core with hostile arguments, under AddressSanitizer.
+// `npm run trial hostile`: random sequences of calls of @verbs/core with hostile arguments, under AddressSanitizer.
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import process from 'node:process';
@@ -9,7 +9,7 @@ import { buildSanitized } from './src/hostile/build.mjs';
 import { record } from '../lib/src/reliability/log.mjs';
 import { runShare } from './src/hostile/run.mjs';
 
-const usage = `Usage: npm run test:hostile -- [--seed N] [--sequences N] [--jobs N]
+const usage = `Usage: npm run trial hostile -- [--seed N] [--sequences N] [--jobs N]
 
 Random sequences of calls of everything that @verbs/core exports, over the software NIC, with wrong types and orders,
 closed and foreign objects, proxies, getters that throw or close things in the midst of a call, buffers that are detached

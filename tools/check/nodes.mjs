@@ -1,4 +1,4 @@
-// `npm run test:nodes`: the packages' tests on every release line of Node, with one build of the addons.
+// `npm run trial nodes`: the packages' tests on every release line of Node, with one build of the addons.
 import { parseArgs } from 'node:util';
 import { releases } from '../setup/src/node-releases.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
@@ -7,7 +7,7 @@ import { runCommand } from './src/command.mjs';
 import { testOn } from './src/nodes.mjs';
 import { describe } from './src/report/tally.mjs';
 
-const usage = `Usage: npm run test:nodes -- [--node VERSION]... [--package NAME]... [--json]
+const usage = `Usage: npm run trial nodes -- [--node VERSION]... [--package NAME]... [--json]
 
 Builds everything once, with the Node that runs this, and runs the tests of the packages on other releases of Node with
 that same build. The releases are fetched from npm into .tools/.

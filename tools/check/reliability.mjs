@@ -1,11 +1,11 @@
-// `npm run reliability`: what the long suites have done so far, in one table.
+// `npm run trial reliability`: what the long suites have done so far, in one table.
 import { parseArgs } from 'node:util';
 import { importLogs, logPath, readLog } from '../lib/src/reliability/log.mjs';
 import { add, rows } from '../lib/src/reliability/sums.mjs';
 import { table } from '../lib/src/reliability/table.mjs';
 import { runCommand } from './src/command.mjs';
 
-const usage = `Usage: npm run reliability -- [--import LOG]… [--json]
+const usage = `Usage: npm run trial reliability -- [--import LOG]… [--json]
 
 What has run on this code: chaos runs and the processes killed in them, cells of the fault matrix, fuzz executions, hostile
 sequences, minutes of soak, each with the last command and its commit: the runs in this machine's log

@@ -1,4 +1,4 @@
-// `npm run lint:rooms`: draws which room imports which in build/rooms.md, and fails on a cycle of imports, on an import
+// `npm run lint rooms`: draws which room imports which in build/rooms.md, and fails on a cycle of imports, on an import
 // against the order in a package's rooms.json, and on a folder with too many files.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';

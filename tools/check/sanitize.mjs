@@ -1,4 +1,4 @@
-// `npm run test:sanitize`: the C++ tests of the software NIC and the models on it under AddressSanitizer with
+// `npm run trial sanitize`: the C++ tests of the software NIC and the models on it under AddressSanitizer with
 // UndefinedBehaviorSanitizer, and then the tests with threads under ThreadSanitizer.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { setUp } from '../setup/src/set-up.mjs';
 import { exitStatus, mustRun } from '../setup/src/shell.mjs';
 import { runCommand } from './src/command.mjs';
 
-const usage = `Usage: npm run test:sanitize -- [--minutes M]
+const usage = `Usage: npm run trial sanitize -- [--minutes M]
 
 Builds the C++ tests of the software NIC (packages/soft/native: its rooms, and the exported functions through the drop-in
 library, with a larger stress test) and of the vendors' models on it (packages/mlx5, hbl and doca-comm) twice, and runs

@@ -1,4 +1,4 @@
-// `npm run test:shm`: the tests that have two ends, over shared memory instead of UDP, and an adversary that shares memory
+// `npm run trial shm`: the tests that have two ends, over shared memory instead of UDP, and an adversary that shares memory
 // with other processes.
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -8,7 +8,7 @@ import { setUp } from '../setup/src/set-up.mjs';
 import { exitStatus, mustRun } from '../setup/src/shell.mjs';
 import { runCommand } from './src/command.mjs';
 
-const usage = `Usage: npm run test:shm -- [--seconds N] [--seed N] [--only-adversary]
+const usage = `Usage: npm run trial shm -- [--seconds N] [--seed N] [--only-adversary]
 
 Runs the tests of the software NIC's C functions, those of real processes, and the suites of @verbs/core and
 @verbs/doca-comm with VERBS_SOFT_LINK=shm; then an adversary that writes random values into the memory that it shares with

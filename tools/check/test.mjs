@@ -8,6 +8,7 @@ import { packageDirectories, root } from '../setup/src/paths.mjs';
 import { Problem } from '../setup/src/problem.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
 import { exitStatus, outputOf } from '../setup/src/shell.mjs';
+import { chains } from './src/checks.mjs';
 import { runCommand } from './src/command.mjs';
 import { measured } from './src/measured.mjs';
 import { withSecondAttempt } from './src/report/second-attempt.mjs';
@@ -22,15 +23,6 @@ Every check and every test. With names of packages (hbl, soft, cli), only their 
   --changed  the packages with changes since the last commit
   --strict   a test that fails has failed, however a second attempt would end
   --help     print this text`;
-
-/**
- * Two chains of checks, of much the same length, side by side with the tests. Those wait for networks and clocks half of
- * the time, which the checks fill: at the lowest priority, so that they take no time from a test.
- */
-const chains = [
-  ['lint:js', 'lint:types', 'lint:package', 'lint:api', 'site', 'format:check'],
-  ['lint:examples', 'lint:docs', 'lint:rooms', 'lint:unused', 'lint:cpp', 'lint:naming', 'lint:spelling'],
-];
 
 /** The set-up has built everything. Without --only, turbo would write the same files again, under running tests. */
 const turbo = ['run', '--only', '--output-logs=new-only', '--concurrency=1'];
@@ -104,6 +96,7 @@ async function test(options) {
     return failed;
   };
 
+  // At the lowest priority, so that they take no time from a test.
   const checking = (withChecks ? chains : []).map(runChecks);
   // One suite after the other: they share the loopback addresses, and each uses all processors already.
   let testsFailed = false;

@@ -1,4 +1,4 @@
-// `npm run test:arm64`: the files for arm64, on an emulated machine.
+// `npm run trial arm64`: the files for arm64, on an emulated machine.
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -6,7 +6,7 @@ import { runCommand } from '../check/src/command.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
 import { exitStatus } from '../setup/src/shell.mjs';
 
-const usage = `Usage: npm run test:arm64
+const usage = `Usage: npm run trial arm64
 
 Builds all packages for arm64 with Debian's cross compiler, and runs C++ tests and the packed packages in qemu's user mode,
 on Node.js for arm64. The system's libraries and qemu are fetched into .tools/, which takes root for debootstrap.

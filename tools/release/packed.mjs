@@ -1,4 +1,4 @@
-// `npm run test:packed`: the packages as users get them.
+// `npm run trial packed`: the packages as users get them.
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -6,7 +6,7 @@ import { runCommand } from '../check/src/command.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
 import { exitStatus } from '../setup/src/shell.mjs';
 
-const usage = `Usage: npm run test:packed -- [--short]
+const usage = `Usage: npm run trial packed -- [--short]
 
 Packs every package, serves them from a registry of its own, installs them into empty projects without scripts and
 without compilers, and uses them there; then breaks them on purpose. Other package managers, releases of Node.js, bundlers, Bun and

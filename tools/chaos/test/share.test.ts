@@ -11,7 +11,7 @@ test('transfers survive what happens to them, or end with the right error', { ti
   const failed = results.filter(({ problems }) => problems.length > 0);
   const text = failed.map(({ cell, seed, problems }) => {
     const name = `${cell.disturbance.kind}/${cell.link}/${cell.package}`;
-    return `npm run test:chaos -- --seed ${seed} --only ${name} --runs 1\n  ${problems.join('\n  ')}`;
+    return `npm run trial chaos -- --seed ${seed} --only ${name} --runs 1\n  ${problems.join('\n  ')}`;
   });
   expect(text).toEqual([]);
   expect(results.filter(({ skipped }) => skipped === undefined).length).toBeGreaterThan(4);

@@ -22,7 +22,7 @@ function fuzz(...args: string[]) {
   return spawnSync(process.execPath, [join(import.meta.dirname, '../fuzz.mjs'), ...args], { encoding: 'utf8' });
 }
 
-describe('npm run fuzz', () => {
+describe('npm run trial fuzz', () => {
   it.each([
     [['--target', 'nobody'], /--target nobody: there is no such target; there are .*, nic/],
     [['--minutes', 'ten'], /--minutes ten/],
@@ -174,7 +174,7 @@ describe('the replay of known inputs', () => {
     ['exit 7', '7'],
   ])('tells the input that ended it by "%s"', (end, told) => {
     expect(run(`echo first; echo second; ${end}`)).toThrow(
-      `fuzz_shell ended with ${told} on second: npm run fuzz -- --target shell`,
+      `fuzz_shell ended with ${told} on second: npm run trial fuzz -- --target shell`,
     );
   });
 });

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The software NIC with the programs of several releases of Debian: `npm run test:distros`.
+// The software NIC with the programs of several releases of Debian: `npm run trial distros`.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Problem } from '../../setup/src/problem.mjs';
@@ -10,7 +10,7 @@ import { programPackages, releases } from '../src/releases.mjs';
 import { openRoot } from '../src/root.mjs';
 import { tableOf, writeTable } from '../src/table.mjs';
 
-const usage = `Usage: npm run test:distros [-- OPTION…]
+const usage = `Usage: npm run trial distros [-- OPTION…]
 
 Runs the checks below in a root of each release, which is made at the first time and kept.
 
@@ -29,7 +29,7 @@ Runs the checks below in a root of each release, which is made at the first time
 
 const checks = ['load', 'pyverbs', 'programs', 'checkout'];
 
-await runProgram('test:distros', async () => {
+await runProgram('distros', async () => {
   const { values } = parseArgs({
     options: {
       suite: { type: 'string', multiple: true, default: releases.map(({ suite }) => suite) },

@@ -3,7 +3,7 @@ import { checkLoading, checkPyverbs } from '../src/checks.mjs';
 import { releaseOf } from '../src/releases.mjs';
 import { openRoot, whyNoRoots } from '../src/root.mjs';
 
-// Debian 13 in the gate; `npm run test:distros` has all releases and more of each.
+// Debian 13 in the gate; `npm run trial distros` has all releases and more of each.
 
 const reason = whyNoRoots();
 const release = releaseOf('trixie');

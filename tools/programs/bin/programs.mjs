@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs Debian's unmodified RDMA programs on the software NIC: `npm run test:programs`.
+// Runs Debian's unmodified RDMA programs on the software NIC: `npm run trial programs`.
 //   --only TEXT   cases whose program or arguments contain it
 import { parseArgs } from 'node:util';
 import { installMissing } from '../../setup/src/debian.mjs';
@@ -11,7 +11,7 @@ import { places } from '../src/places.mjs';
 import { runCase } from '../src/pair.mjs';
 import { Table } from '../src/table.mjs';
 
-await runProgram('test:programs', async () => {
+await runProgram('programs', async () => {
   const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
   installMissing(debianPackages);
   const table = new Table();

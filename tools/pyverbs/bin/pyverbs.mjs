@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// Runs rdma-core's test suite on the software NIC: `npm run test:pyverbs`.
+// Runs rdma-core's test suite on the software NIC: `npm run trial pyverbs`.
 import { runProgram } from '../../setup/src/program.mjs';
 import { required, requiredOnMlx5 } from '../src/required.mjs';
 import { leftOut, mlx5Bench, runSuite, softBench } from '../src/suite.mjs';
 import { summarize } from '../src/summary.mjs';
 
-await runProgram('test:pyverbs', async () => {
+await runProgram('pyverbs', async () => {
   /** @param {string} text */
   const print = (text) => process.stdout.write(text);
   let passed = 0;

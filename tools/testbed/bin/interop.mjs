@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npm run test:interop`: our NIC and the kernel's soft RoCE on one wire.
+// `npm run trial interop`: our NIC and the kernel's soft RoCE on one wire.
 import { parseArgs } from 'node:util';
 import { runCommand } from '../../check/src/command.mjs';
 import { parts, runInterop } from '../src/interop.mjs';
@@ -10,7 +10,7 @@ import { installForTestbed } from '../src/requirements.mjs';
 
 /** @import { Result } from '../src/pairing.mjs' */
 
-const usage = `Usage: npm run test:interop -- [--quick] [--part NAME]... [--only TEXT] [--json]
+const usage = `Usage: npm run trial interop -- [--quick] [--part NAME]... [--only TEXT] [--json]
 
 Our NIC on this host and the kernel's rxe in a virtual machine, in a network namespace of their own, in both directions, over
 IPv4 and IPv6. Every frame is captured and checked, but for the faults.
@@ -41,7 +41,7 @@ function readOptions(args) {
 }
 
 await runCommand({
-  name: 'test:interop',
+  name: 'interop',
   usage,
   read: readOptions,
   run: async ({ quick, parts: wanted, only, json }) => {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npm run test:kernel`: our conformance suite, the refusals of librdmacm, our programs and the tests of @verbs/core over the kernel's own verbs.
+// `npm run trial kernel`: our conformance suite, the refusals of librdmacm, our programs and the tests of @verbs/core over the kernel's own verbs.
 import { parseArgs } from 'node:util';
 import { runCommand } from '../../check/src/command.mjs';
 import { coreDifferences } from '../src/comparison/core-differences.mjs';
@@ -11,9 +11,9 @@ import { installForTestbed } from '../src/requirements.mjs';
 
 /** @import { KernelResult } from '../src/comparison/run.mjs' */
 
-const usage = `Usage: npm run test:kernel -- [--part NAME]... [--only TEXT] [--json]
+const usage = `Usage: npm run trial kernel -- [--part NAME]... [--only TEXT] [--json]
 
-In a virtual machine with Debian's kernel: the cases of test:conformance on rxe, over Debian's libibverbs, what Debian's
+In a virtual machine with Debian's kernel: the cases of the trial conformance on rxe, over Debian's libibverbs, what Debian's
 librdmacm refuses against the recording that ours is held to (packages/rdmacm/test/refusals), the verbs command and the
 examples, and the tests of @verbs/core. What ends otherwise than on our NIC must have a reason in
 tools/testbed/src/comparison/differences.mjs or core-differences.mjs, and each reason must apply.
@@ -41,7 +41,7 @@ function readOptions(args) {
 }
 
 await runCommand({
-  name: 'test:kernel',
+  name: 'kernel',
   usage,
   read: readOptions,
   run: async ({ parts: wanted, only, json }) => {

@@ -1,18 +1,18 @@
 #!/usr/bin/env node
-// `npm run testbed -- COMMAND`: runs a command on the kernel's own RDMA stack, in a virtual machine.
+// `npm run trial testbed -- COMMAND`: runs a command on the kernel's own RDMA stack, in a virtual machine.
 import { runProgram } from '../../setup/src/program.mjs';
 import { commandScript } from '../src/command-script.mjs';
 import { runMachine } from '../src/machine.mjs';
 import { installForTestbed } from '../src/requirements.mjs';
 
-const usage = `Usage: npm run testbed -- COMMAND [ARGUMENT...]
+const usage = `Usage: npm run trial testbed -- COMMAND [ARGUMENT...]
 
 Boots Debian's kernel in a virtual machine, with the host's files as its root, and runs the command there. The device rxe0
 is the kernel's soft RoCE; its address is 10.77.1.1. What the command writes to files is gone afterwards. Output and exit
 status are those of the command. Variables whose names begin with VERBS_ or NODE_ are passed on.
 
-  npm run testbed -- ibv_devinfo -v
-  npm run testbed -- sh -c 'rping -s -a 10.77.1.1 -C 3 & sleep 1; rping -c -a 10.77.1.1 -C 3 -v'
+  npm run trial testbed -- ibv_devinfo -v
+  npm run trial testbed -- sh -c 'rping -s -a 10.77.1.1 -C 3 & sleep 1; rping -c -a 10.77.1.1 -C 3 -v'
 
   --help   print this text`;
 

@@ -1,4 +1,4 @@
-// The short form of `npm run test:interop`: one boot, RC, UC and UD both ways, IPv4 and IPv6, and every frame checked.
+// The short form of `npm run trial interop`: one boot, RC, UC and UD both ways, IPv4 and IPv6, and every frame checked.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

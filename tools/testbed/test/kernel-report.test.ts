@@ -1,4 +1,4 @@
-// The verdict of `npm run test:kernel`: every difference has a reason, and every reason a difference.
+// The verdict of `npm run trial kernel`: every difference has a reason, and every reason a difference.
 import { expect, it } from 'vitest';
 import { coreDifferences } from '../src/comparison/core-differences.mjs';
 import { allPlaces, kernelPlaces, leftOut } from '../src/comparison/core-files.mjs';

@@ -1,4 +1,4 @@
-// One boot of the virtual machine: what `npm run testbed` promises of output and status. The rest of the room is tested by
+// One boot of the virtual machine: what `npm run trial testbed` promises of output and status. The rest of the room is tested by
 // what runs in it.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -27,6 +27,6 @@ it('passes any word on as it is', () => {
 
 it('refuses to run nothing', () => {
   const { status, stdout } = spawnSync(process.execPath, [program], { encoding: 'utf8' });
-  expect(stdout).toContain('npm run testbed');
+  expect(stdout).toContain('npm run trial testbed');
   expect(status).toBe(2);
 });

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `npm run test:uverbs`: what the packages send to the kernel through Debian's own libraries and a real libhbl, beside what
+// `npm run trial uverbs`: what the packages send to the kernel through Debian's own libraries and a real libhbl, beside what
 // a C program with the same arguments sends.
 /** @import { Driver } from '../src/sysfs.mjs' */
 /** @import { Interface } from '../src/scenario-run.mjs' */
@@ -10,7 +10,7 @@ import { installForUverbs } from '../src/requirements.mjs';
 import { runScenario } from '../src/scenario-run.mjs';
 import { summaryOf, tableOf } from '../src/table.mjs';
 
-const usage = `Usage: npm run test:uverbs -- [--driver mlx5|rxe|hbl] [--interface ioctl|write] [--only TEXT] [--json]
+const usage = `Usage: npm run trial uverbs -- [--driver mlx5|rxe|hbl] [--interface ioctl|write] [--only TEXT] [--json]
 
 Runs each scenario twice over Debian's libibverbs, libmlx5 and librxe, in C and through @verbs/core, @verbs/mlx5 and
 @verbs/hbl, on an emulated kernel, and compares what reached it, byte for byte. The table shows how many lines were compared.

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { buildNative, scenarioNames } from '../src/build.mjs';
 import { runScenario } from '../src/scenario-run.mjs';
 
-// The whole, with rxe and the write interface: npm run test:uverbs.
+// The whole, with rxe and the write interface: npm run trial uverbs.
 buildNative();
 
 test.each(scenarioNames('mlx5'))('libmlx5 sends for %s what it sends for C', { timeout: 300_000 }, (name) => {

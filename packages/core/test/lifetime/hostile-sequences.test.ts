@@ -9,7 +9,7 @@ interface Report {
   undescribed: string[];
 }
 
-// A share of `npm run test:hostile`, which runs under AddressSanitizer.
+// A share of `npm run trial hostile`, which runs under AddressSanitizer.
 it('every call of random hostile sequences returns or throws what is promised, and nothing is left over', async () => {
   const args = ['--seed', '4', '--sequences', '300'];
   const ended = await run(programPath('hostile.mjs'), { args, nodeArgs: ['--expose-gc', '--no-warnings'] });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { programPath, run } from '../helpers/program.js';
 
-// A share of `npm run test:leaks`.
+// A share of `npm run trial leaks`.
 it.each([
   ['closed', []],
   ['collected', ['--collect']],

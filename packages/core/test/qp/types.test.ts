@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Mtu, QpType, WrOpcode } from '../../src/index.js';
 import { bench } from '../helpers/devices.js';
 
-// What the compiler rejects: `npm run typecheck` fails where one of these lines compiles.
+// What the compiler rejects: `npm run lint types` fails where one of these lines compiles.
 describe('types', () => {
   const b = () => {
     const made = bench();

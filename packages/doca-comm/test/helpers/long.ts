@@ -1,4 +1,4 @@
-/** The long runs are a command of their own: `npm run test:long`. */
+/** The long runs are a command of their own: `npm run trial long`. */
 export const long = process.env['VERBS_DOCA_LONG'] !== undefined;
 export const MINUTE = 60_000;
 

@@ -21,8 +21,8 @@ import { EncapType, type HblQpAttr, modifyQp, type OpenAttr, openDevice, setPort
 
 export type Profile = 'gaudi' | 'gaudi2';
 export const PROFILES: readonly Profile[] = ['gaudi', 'gaudi2'];
-export const ALL_PORTS: OpenAttr = { portsMask: 0 };
-export const ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
+const ALL_PORTS: OpenAttr = { portsMask: 0 };
+const ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
 
 const opened: Context[] = [];
 

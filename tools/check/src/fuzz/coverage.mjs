@@ -92,7 +92,7 @@ export function replay(name, program, corpora, profile) {
   if (status === 0) return;
   // It tells each input before it runs it.
   const last = readFileSync(`${profile}.log`, 'utf8').trimEnd().split('\n').at(-1);
-  throw new Problem(`fuzz_${name} ended with ${signal ?? status} on ${last}: npm run fuzz -- --target ${name}`);
+  throw new Problem(`fuzz_${name} ended with ${signal ?? status} on ${last}: npm run trial fuzz -- --target ${name}`);
 }
 
 /** @param {string} folder */

@@ -22,7 +22,7 @@ const longest = 1024;
 // and up to twice as many of them. The form with the sanitizers searches among long ones too.
 const short = 256;
 const withShortInputs = new Set(['capture', 'configuration', 'peers', 'ring', 'setups']);
-// npm run test:sanitize finds leaks; here the search would take most of the time.
+// npm run trial sanitize finds leaks; here the search would take most of the time.
 const options = [...limits, '-detect_leaks=0', '-print_final_stats=1'];
 // How much freed memory AddressSanitizer keeps from use. Its default, 256 MiB, is in no cache: a target that allocates
 // much takes twice the time.

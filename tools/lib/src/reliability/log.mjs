@@ -1,5 +1,5 @@
-// What the long suites did, one JSON object a line: every run of test:chaos, test:kills, test:faults, test:hostile,
-// test:sanitize, fuzz and soak adds one. The log stays on the machine; `npm run reliability` adds it up, and takes the runs of another checkout by
+// What the long suites did, one JSON object a line: every run of the trials chaos, kills, faults, hostile, sanitize,
+// fuzz and soak adds one. The log stays on the machine; `npm run trial reliability` adds it up, and takes the runs of another checkout by
 // `--import`.
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';

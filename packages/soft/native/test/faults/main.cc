@@ -105,7 +105,7 @@ int main(int count, char** words) {
   FILE* out = options->json ? stderr : stdout;
   for (const Run& run : runs) {
     if (run.failure.empty()) continue;
-    std::fprintf(out, "FAILED %s: %s\n  repeat it alone: npm run test:faults -- --seed %" PRIu64 " --only %s\n",
+    std::fprintf(out, "FAILED %s: %s\n  repeat it alone: npm run trial faults -- --seed %" PRIu64 " --only %s\n",
                  name_of(run.cell).c_str(), run.failure.c_str(), options->seed, name_of(run.cell).c_str());
   }
   std::fprintf(out,
