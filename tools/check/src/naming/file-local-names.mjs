@@ -24,7 +24,7 @@ export function fileLocalNames(text) {
  * @returns {string[]}
  */
 function declared(line) {
-  if (!/^[A-Za-z_]/.test(line) || /^(namespace|template|static_assert|extern "C" \{)/.test(line)) return [];
+  if (!/^[A-Za-z_]/.test(line) || /^(namespace|template|static_assert|extern "C" \{|[A-Z_]+\()/.test(line)) return [];
   const constants = [...line.matchAll(/(?:^constexpr .*?|, )(k[A-Z]\w*)(?= =|\[|\{)/g)].map(([, name]) => name ?? '');
   if (constants.length > 0) return constants;
   const head = line.replace(/^extern "C" /, '').split(/(?<!:):(?!:)|[([{=;]/, 1)[0] ?? '';

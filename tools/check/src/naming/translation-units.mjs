@@ -11,7 +11,7 @@ import { canBeNumbered } from './unit-text.mjs';
  */
 
 /** Folders of native code that have translation units of their own. */
-const apart = ['binding', 'model/dropin'];
+const apart = ['binding', 'model/dropin', 'system'];
 
 /**
  * Sources that do not compile after others of their package: a function that they call, or define, has an overload there.
@@ -21,11 +21,6 @@ const alone = [
   'packages/mlx5/native/model/dr/header_action.cc',
   'packages/mlx5/native/model/library/exports.cc',
   'packages/soft/native/abi/device/sysfs.cc',
-  'packages/soft/native/system/calls/link_calls.cc',
-  'packages/soft/native/system/calls/open_calls.cc',
-  'packages/soft/native/system/calls/read_calls.cc',
-  'packages/soft/native/system/calls/stat_calls.cc',
-  'packages/soft/native/system/netlink/netlink_calls.cc',
   'tools/uverbs/native/kernel/write_commands.cc',
 ].map((path) => join(root, path));
 

@@ -135,7 +135,7 @@ int answer(ibv_context* context, std::uint32_t connection, int status, std::uint
   });
 }
 
-void release(ibv_context* context, std::uint32_t connection) {
+void release_connection(ibv_context* context, std::uint32_t connection) {
   end(context, [&](cm::Manager& manager, link::Nanos now) { manager.release(connection, now); });
 }
 
@@ -156,7 +156,7 @@ const verbs_soft_cm_table* connection_manager(std::uint32_t version) {
       .disconnect = kGuarded<disconnect>,
       .lookup = kGuarded<lookup>,
       .answer = kGuarded<answer>,
-      .release = release,
+      .release = release_connection,
   };
   return version == VERBS_SOFT_CM_VERSION ? &kTable : nullptr;
 }

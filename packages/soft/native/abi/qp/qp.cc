@@ -13,7 +13,7 @@ using namespace verbs::soft;
 
 namespace {
 
-void release(abi::Qp* qp) {
+void release_qp(abi::Qp* qp) {
   ibv_qp& ibv = qp->ibv;
   abi::of(ibv.context)->handles.remove(&ibv);
   pthread_cond_destroy(&ibv.cond);
@@ -47,7 +47,7 @@ int detach(abi::Qp* qp) {
 void destroy_qp_unacknowledged(void* object) {
   auto* qp = static_cast<abi::Qp*>(object);
   abi::of(qp->ibv.context)->adapter->multicast.detach_all(qp->nic);
-  if (detach(qp) == 0) release(qp);
+  if (detach(qp) == 0) release_qp(qp);
 }
 
 // Control calls of a QP also set ibv_qp.state, which programs read.
@@ -93,7 +93,7 @@ std::unique_ptr<abi::Qp> new_object(ibv_context* context, void* qp_context, ibv_
   return qp;
 }
 
-ibv_qp* publish(std::unique_ptr<abi::Qp> qp, abi::Handles::Place& place) {
+ibv_qp* publish_qp(std::unique_ptr<abi::Qp> qp, abi::Handles::Place& place) {
   ibv_qp& ibv = qp->ibv;
   pthread_mutex_init(&ibv.mutex, nullptr);
   pthread_cond_init(&ibv.cond, nullptr);
@@ -145,7 +145,7 @@ ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, ibv_qp_init_
   ibv.recv_cq = parts.recv_cq ? attr->recv_cq : nullptr;
   ibv.srq = parts.srq ? attr->srq : nullptr;
   ibv.state = IBV_QPS_RESET;
-  return publish(std::move(qp), place);
+  return publish_qp(std::move(qp), place);
 }
 
 ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
@@ -169,7 +169,7 @@ ibv_qp* open_qp(ibv_context* context, ibv_qp_open_attr* attr) {
   });
   if (error != 0) return null_with<ibv_qp>(error);
   qp->ibv.qp_num = attr->qp_num;
-  return publish(std::move(qp), place);
+  return publish_qp(std::move(qp), place);
 }
 
 }  // namespace verbs::soft::abi
@@ -196,7 +196,7 @@ int soft_destroy_qp(ibv_qp* ibv) {
     abi::Qp* qp = abi::of(ibv);
     if (const int error = detach(qp)) return error;
     const auto is_acknowledged = [&] { return ibv->events_completed == qp->events.async_reported; };
-    abi::release_acknowledged(*ibv, is_acknowledged, [&] { release(qp); });
+    abi::release_acknowledged(*ibv, is_acknowledged, [&] { release_qp(qp); });
     return 0;
   });
 }

@@ -9,7 +9,7 @@ using namespace verbs::soft;
 
 namespace {
 
-void release(abi::Srq* srq) {
+void release_srq(abi::Srq* srq) {
   ibv_srq& ibv = srq->ibv;
   abi::of(ibv.context)->handles.remove(&ibv);
   pthread_cond_destroy(&ibv.cond);
@@ -32,10 +32,11 @@ int detach(abi::Srq* srq) {
 // When the context is closed, no thread acknowledges events any more.
 void destroy_srq_unacknowledged(void* object) {
   auto* srq = static_cast<abi::Srq*>(object);
-  if (detach(srq) == 0) release(srq);
+  if (detach(srq) == 0) release_srq(srq);
 }
 
-ibv_srq* create(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_attr* attr, const nic::SrqXrc& xrc = {}) {
+ibv_srq* create_srq(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_attr* attr,
+                    const nic::SrqXrc& xrc = {}) {
   abi::Uses uses;
   int error = uses.add(context);
   if (error == 0) error = abi::use_with(uses, pd, context, ENOENT);
@@ -71,14 +72,14 @@ ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
   if (attr->comp_mask >= IBV_SRQ_INIT_ATTR_RESERVED) return null_with<ibv_srq>(EINVAL);
   if (type != IBV_SRQT_BASIC && type != IBV_SRQT_XRC) return null_with<ibv_srq>(EOPNOTSUPP);
   if (!has(IBV_SRQ_INIT_ATTR_PD)) return null_with<ibv_srq>(EINVAL);
-  if (type == IBV_SRQT_BASIC) return create(context, attr->pd, attr->srq_context, &attr->attr);
+  if (type == IBV_SRQT_BASIC) return create_srq(context, attr->pd, attr->srq_context, &attr->attr);
   if (!has(IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ)) return null_with<ibv_srq>(EINVAL);
   Uses uses;
   int error = uses.add(context);
   if (error == 0) error = use_with(uses, attr->xrcd, context, ENOENT);
   if (error == 0) error = use_with(uses, attr->cq, context, ENOENT);
   if (error != 0) return null_with<ibv_srq>(error);
-  return create(context, attr->pd, attr->srq_context, &attr->attr, {of(attr->xrcd)->nic, of(attr->cq)->nic});
+  return create_srq(context, attr->pd, attr->srq_context, &attr->attr, {of(attr->xrcd)->nic, of(attr->cq)->nic});
 }
 
 int get_srq_num(ibv_srq* srq, std::uint32_t* number) {
@@ -95,7 +96,7 @@ extern "C" {
 ibv_srq* ibv_create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) {
   return verb([&] {
     const int error = abi::check(pd, ENOENT);
-    return error == 0 ? create(pd->context, pd, attr->srq_context, &attr->attr) : abi::null_with<ibv_srq>(error);
+    return error == 0 ? create_srq(pd->context, pd, attr->srq_context, &attr->attr) : abi::null_with<ibv_srq>(error);
   });
 }
 
@@ -124,7 +125,7 @@ int ibv_destroy_srq(ibv_srq* ibv) {
     abi::Srq* srq = abi::of(ibv);
     if (const int error = detach(srq)) return error;
     const auto is_acknowledged = [&] { return ibv->events_completed == srq->events.async_reported; };
-    abi::release_acknowledged(*ibv, is_acknowledged, [&] { release(srq); });
+    abi::release_acknowledged(*ibv, is_acknowledged, [&] { release_srq(srq); });
     return 0;
   });
 }

@@ -25,11 +25,11 @@ struct Closer {
   int idle = 0;  // threads that are about to take the next one
   std::size_t closing = 0;
 
-  void add(int fd);
+  void close_later(int fd);
   void run();
 };
 
-void Closer::add(int fd) {
+void Closer::close_later(int fd) {
   const std::lock_guard lock(mutex);
   waiting.push_back(fd);
   if (threads >= kMostThreads || waiting.size() <= static_cast<std::size_t>(idle)) return;
@@ -66,7 +66,7 @@ void Closer::run() {
 
 void close_elsewhere(int fd) {
   try {
-    process_instance<Closer>().add(fd);
+    process_instance<Closer>().close_later(fd);
   } catch (const std::bad_alloc&) {
     close(fd);
   }

@@ -7,8 +7,6 @@
 namespace verbs::soft::nic {
 namespace {
 
-using Message = ResponderState::Message;
-
 ibv_event_type event_of(std::uint8_t syndrome) {
   if (syndrome == wire::kNakRemoteAccess) return IBV_EVENT_QP_ACCESS_ERR;
   return syndrome == wire::kNakInvalidRequest ? IBV_EVENT_QP_REQ_ERR : IBV_EVENT_QP_FATAL;
@@ -27,7 +25,7 @@ void nak_fatal(Core& core, Qp& qp, std::uint8_t syndrome, ibv_wc_status receive_
     return enter_error(core, qp, IBV_EVENT_QP_FATAL);
   }
   queue_response(core, qp, make_nak(qp, syndrome, qp.resp.expected_psn));
-  qp.resp.message = Message::kNone;
+  qp.resp.message = ResponderState::Message::kNone;
   if (qp.recv.wqe != nullptr) complete_recv(core, qp, receive_status, {});
   enter_error(core, qp, event_of(syndrome));
 }
@@ -64,7 +62,7 @@ void nak_receiver_not_ready(Core& core, Qp& qp) {
 
 void drop_message(Core& core, Qp& qp, ibv_wc_status receive_status) {
   ++core.counters.dropped_pkts;
-  qp.resp.message = Message::kNone;
+  qp.resp.message = ResponderState::Message::kNone;
   if (qp.recv.srq != nullptr) {
     complete_recv(core, qp, receive_status, {});
   } else {

@@ -15,18 +15,18 @@ struct Transition {
   int optional;
 };
 
-constexpr std::uint32_t types(std::initializer_list<ibv_qp_type> list) {
+constexpr std::uint32_t type_bits(std::initializer_list<ibv_qp_type> list) {
   std::uint32_t bits = 0;
   for (const ibv_qp_type type : list) bits |= 1u << type;
   return bits;
 }
 
-constexpr std::uint32_t kRc = types({IBV_QPT_RC});
-constexpr std::uint32_t kUc = types({IBV_QPT_UC});
-constexpr std::uint32_t kUd = types({IBV_QPT_UD});
-constexpr std::uint32_t kRaw = types({IBV_QPT_RAW_PACKET});
-constexpr std::uint32_t kInitiator = types({IBV_QPT_XRC_SEND});
-constexpr std::uint32_t kTarget = types({IBV_QPT_XRC_RECV});
+constexpr std::uint32_t kRc = type_bits({IBV_QPT_RC});
+constexpr std::uint32_t kUc = type_bits({IBV_QPT_UC});
+constexpr std::uint32_t kUd = type_bits({IBV_QPT_UD});
+constexpr std::uint32_t kRaw = type_bits({IBV_QPT_RAW_PACKET});
+constexpr std::uint32_t kInitiator = type_bits({IBV_QPT_XRC_SEND});
+constexpr std::uint32_t kTarget = type_bits({IBV_QPT_XRC_RECV});
 constexpr std::uint32_t kConnected = kRc | kUc | kInitiator | kTarget;
 constexpr std::uint32_t kAll = kConnected | kUd | kRaw;
 
