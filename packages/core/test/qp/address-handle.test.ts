@@ -125,3 +125,14 @@ it('EINVAL says which part of the address is wrong', () => {
     new RegExp(`grh\\.sgidIndex 77 is no GID of port 1: there are .*${index} \\(${gid}\\)`),
   );
 });
+
+it('leads somewhere', () => {
+  const b = bench();
+  // TEST-NET-3: from a loopback address no route leads there.
+  expect(() => b.pd.createAh({ portNum: 1, grh: { dgid: '::ffff:203.0.113.9' } })).toThrow(
+    expect.objectContaining({
+      code: 'ENETUNREACH',
+      message: expect.stringContaining('no route to grh.dgid') as string,
+    }),
+  );
+});

@@ -50,6 +50,12 @@ class Transmitter {
     std::memcpy(reserve(), frame.data(), frame.size());
     commit(frame.size());
   }
+  // Whether the network leads from one address to the other: 0, or ENETUNREACH. It may ask the kernel: for the set-up
+  // of a connection, not for each packet.
+  virtual int route(const wire::Gid& source, const wire::Gid& destination) {
+    (void)source, (void)destination;
+    return 0;
+  }
   // Hands the committed frames to the network. Frames that the network does not accept are dropped and counted.
   virtual void flush() = 0;
   // Whether committed frames to that address wait because the receiver has no room. The caller should commit no more

@@ -54,6 +54,13 @@ bool AddressLink::takes_references(const wire::Gid& source, const wire::Gid& des
   return std::any_of(links_.begin(), links_.end(), takes);
 }
 
+int AddressLink::route(const wire::Gid& source, const wire::Gid& destination) {
+  for (const auto& [address, link] : links_) {
+    if (address == source) return link->route(source, destination);
+  }
+  return 0;
+}
+
 void AddressLink::commit_referring(std::span<std::uint8_t> frame) {
   if (links_.empty()) return;
   link::Link* other = link_of(frame);

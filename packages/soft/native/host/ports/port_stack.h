@@ -41,6 +41,7 @@ class PortStack final : public link::Transmitter {
   bool takes_references(const wire::Gid& source, const wire::Gid& destination) override {
     return top_->takes_references(source, destination);
   }
+  int route(const wire::Gid& source, const wire::Gid& destination) override { return top_->route(source, destination); }
   void commit_referring(std::span<std::uint8_t> frame) override { top_->commit_referring(frame); }
   // Past captures and fault plans, which pass on no such frames and may be new.
   void revoke_references() override { addresses_.link().revoke_references(); }

@@ -27,6 +27,9 @@ class CaptureLink final : public Link {
     writer_->write({reserved_, size}, PacketDirection::kOutbound, clock_(), interface_);
     next_->commit(size);
   }
+  int route(const wire::Gid& source, const wire::Gid& destination) override {
+    return next_->route(source, destination);
+  }
   void flush() override { next_->flush(); }
   bool congested(const wire::Gid& destination) override { return next_->congested(destination); }
   std::uint64_t relieve() override { return next_->relieve(); }

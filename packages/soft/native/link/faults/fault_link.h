@@ -33,6 +33,9 @@ class FaultLink final : public Link {
   bool takes_references(const wire::Gid& source, const wire::Gid& destination) override {
     return !plan_ && next_->takes_references(source, destination);
   }
+  int route(const wire::Gid& source, const wire::Gid& destination) override {
+    return next_->route(source, destination);
+  }
   void commit_referring(std::span<std::uint8_t> frame) override { next_->commit_referring(frame); }
   void revoke_references() override { next_->revoke_references(); }
   void flush() override { next_->flush(); }

@@ -82,6 +82,10 @@ bool InprocLink::takes_references(const wire::Gid& source, const wire::Gid& dest
   return next_ != nullptr && neighbours_.find(destination) == nullptr && next_->takes_references(source, destination);
 }
 
+int InprocLink::route(const wire::Gid& source, const wire::Gid& destination) {
+  return next_ == nullptr || neighbours_.find(destination) != nullptr ? 0 : next_->route(source, destination);
+}
+
 void InprocLink::commit_referring(std::span<std::uint8_t> frame) {
   if (next_ != nullptr) next_->commit_referring(frame);
 }

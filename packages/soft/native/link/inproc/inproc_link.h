@@ -37,6 +37,7 @@ class InprocLink final : public Link {
   void commit(std::size_t size) override;
   void commit_unsealed(std::span<std::uint8_t> frame) override;
   bool takes_references(const wire::Gid& source, const wire::Gid& destination) override;
+  int route(const wire::Gid& source, const wire::Gid& destination) override;
   void commit_referring(std::span<std::uint8_t> frame) override;
   void revoke_references() override;
   void flush() override;

@@ -139,6 +139,23 @@ std::size_t UdpLink::receive(Receiver& receiver, std::size_t budget) {
   return taken;
 }
 
+// connect() of a datagram socket looks a route up and sends nothing. The socket of the link cannot be asked: connected,
+// it would receive from one peer only.
+int UdpLink::route(const wire::Gid& source, const wire::Gid& destination) {
+  const Uncancelled calls;
+  sockaddr_storage from, to;
+  const socklen_t from_size = to_sockaddr(source, 0, scope_of(source), &from);
+  const socklen_t to_size = to_sockaddr(destination, port_, scope_of(source), &to);
+  const int fd = socket(from.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return 0;
+  const bool refused = bind(fd, reinterpret_cast<const sockaddr*>(&from), from_size) == 0 &&
+                       connect(fd, reinterpret_cast<const sockaddr*>(&to), to_size) != 0 &&
+                       // From a loopback address to a host it is EINVAL.
+                       (errno == ENETUNREACH || errno == EHOSTUNREACH || errno == EINVAL);
+  close(fd);
+  return refused ? ENETUNREACH : 0;
+}
+
 std::size_t UdpLink::hand_over(std::size_t slot, Receiver& receiver) {
   Receiving& batch = *receiving_;
   msghdr& header = batch.messages[slot].msg_hdr;

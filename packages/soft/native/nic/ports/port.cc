@@ -109,6 +109,11 @@ int Port::resolve(const ibv_ah_attr& attr, wire::Path* path) const {
   return 0;
 }
 
+int Port::route(const wire::Path& path) const {
+  if (!up_ || transmitter_ == nullptr || !tunnels_.empty() || path.dgid.is_multicast() || owns(path.dgid)) return 0;
+  return transmitter_->route(path.sgid, path.dgid);
+}
+
 bool Port::owns(const wire::Gid& gid) const {
   return std::find(gids_.begin(), gids_.end(), gid) != gids_.end() && !gid.is_zero();
 }

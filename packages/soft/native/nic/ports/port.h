@@ -65,6 +65,9 @@ class Port {
   // of different IP versions. As for adapters, the lower 20 bits of a flow label count and a dlid is ignored, unless
   // the port is strict.
   int resolve(const ibv_ah_attr& attr, wire::Path* path) const;
+  // Whether the network leads along the path, as the kernel asks before a connection or an address handle is there: 0,
+  // or ENETUNREACH. Of a group, and of a port with tunnels, which have other addresses outside, it is not asked.
+  int route(const wire::Path& path) const;
   bool owns(const wire::Gid& gid) const;
   // The frame is to a GID of the table.
   bool is_destination(const wire::FrameView& frame) const {

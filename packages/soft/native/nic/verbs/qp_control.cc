@@ -105,7 +105,7 @@ int check_attributes(Core& core, const Qp& qp, const ibv_qp_attr& attr, int mask
   wire::Path path;
   if (port == nullptr || core.ports.find(attr.ah_attr.port_num) == nullptr) return EINVAL;
   if (const int error = port->resolve(attr.ah_attr, &path)) return error;
-  return path.dgid.is_multicast() ? EINVAL : 0;
+  return path.dgid.is_multicast() ? EINVAL : port->route(path);
 }
 
 void store(Qp& qp, const ibv_qp_attr& attr, int mask) {

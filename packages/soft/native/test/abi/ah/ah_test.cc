@@ -1,5 +1,7 @@
-// Address handles: their creation and destruction by several threads.
+// Address handles: their creation and destruction by several threads, and addresses that lead nowhere.
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -49,4 +51,39 @@ TEST_CASE("an address handle with an altered handle is refused, and is destroyed
   CHECK(ibv_destroy_ah(ah) == 0);
   CHECK(ibv_destroy_ah(ah) == ENOENT);
   CHECK(ibv_destroy_ah(other) == 0);
+}
+
+TEST_CASE("an address that no route leads to is ENETUNREACH, at an address handle and at RTR") {
+  configure("x0,addr=127.0.0.1,link=udp");
+  End a("x0");
+  ibv_ah_attr attr = End::address_of(a);
+  const union ibv_gid own = attr.grh.dgid;
+  // TEST-NET-3, from a loopback address: a host without a default route says the same.
+  const std::uint8_t nowhere[4] = {203, 0, 113, 9};
+  std::memcpy(attr.grh.dgid.raw + 12, nowhere, sizeof nowhere);
+  errno = 0;
+  CHECK(ibv_create_ah(a.pd, &attr) == nullptr);
+  CHECK(errno == ENETUNREACH);
+
+  ibv_qp_init_attr init{};
+  init.qp_type = IBV_QPT_RC;
+  init.send_cq = init.recv_cq = a.cq;
+  init.cap = {4, 4, 1, 1, 0};
+  ibv_qp* qp = ibv_create_qp(a.pd, &init);
+  REQUIRE(qp);
+  ibv_qp_attr to{};
+  to.qp_state = IBV_QPS_INIT;
+  to.port_num = 1;
+  REQUIRE(ibv_modify_qp(qp, &to, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
+  to.qp_state = IBV_QPS_RTR;
+  to.path_mtu = IBV_MTU_1024;
+  to.dest_qp_num = qp->qp_num;
+  to.ah_attr = attr;
+  const int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+  CHECK(ibv_modify_qp(qp, &to, mask) == ENETUNREACH);
+  CHECK(qp->state == IBV_QPS_INIT);
+  to.ah_attr.grh.dgid = own;
+  CHECK(ibv_modify_qp(qp, &to, mask) == 0);
+  CHECK(ibv_destroy_qp(qp) == 0);
 }

@@ -211,6 +211,15 @@ TEST_CASE("an address of another machine cannot be opened") {
   CHECK(UdpLink::open(ipv4_gid(192, 0, 2, 1), {.port = free_port(false)}, &link) == EADDRNOTAVAIL);
 }
 
+TEST_CASE("a route is asked of the kernel") {
+  const wire::Gid loopback = ipv4_gid(127, 0, 0, 1);
+  const auto link = open_link(loopback, free_port(false));
+  CHECK(link->route(loopback, ipv4_gid(127, 0, 0, 9)) == 0);
+  CHECK(link->route(loopback, ipv4_gid(203, 0, 113, 9)) == ENETUNREACH);
+  const auto v6 = open_link(ipv6_loopback(), free_port(true));
+  CHECK(v6->route(ipv6_loopback(), ipv6_loopback()) == 0);
+}
+
 TEST_CASE("a peer that is not there costs the frame, nothing else") {
   const std::uint16_t port = free_port(false);
   const wire::Gid a = ipv4_gid(127, 0, 0, 1), b = ipv4_gid(127, 0, 0, 2), nobody = ipv4_gid(127, 0, 0, 3);
