@@ -44,8 +44,8 @@ Device::Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t
                .fw_ver = "1.0.0",
                .board_id = "VERBS_SOFT",
                .hca_type = "verbs-soft",
-              .pci_vendor = 0,
-              .pci_device = 0};
+               .pci_vendor = 0,
+               .pci_device = 0};
 }
 
 // The Ethernet addresses of the ports contain the unique parts of the GUID: some of the process's random bits, and the
