@@ -1,4 +1,4 @@
-// The wings from top to bottom; each may import those below it (rooms.json).
+// The rooms from top to bottom. Each imports values from those below it (rooms.json), and types from any.
 import './diagnostics/debug-log.js';
 export * from './messages/index.js';
 export * from './device/index.js';

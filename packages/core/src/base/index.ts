@@ -1,4 +1,4 @@
-// The foundation of all wings: the addon, errors, checks of arguments, symbols between objects, layouts of records.
+// The foundation of all rooms: the addon, errors, checks of arguments, symbols between objects, layouts of records.
 // Knows no object of verbs.
 export { VerbsError } from './errors.js';
 export { formatGuid, type Gid } from './gid.js';

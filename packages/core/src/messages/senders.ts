@@ -2,7 +2,7 @@ import type { ProtectionDomain } from '../device/protection-domain.js';
 import type { WorkCompletion } from '../completion/work-completion.js';
 import type { AddressHandle } from '../qp/address-handle.js';
 
-/** Address handles that are kept. A sender more, and the one that was idle for longest loses its own. */
+/** How many address handles are kept. For the next sender, the handle is closed that was idle for the longest time. */
 const CAPACITY = 1024;
 
 interface Sender {

@@ -1,3 +1,4 @@
+// A DOCA device that JavaScript has open.
 #pragma once
 
 #include <string>

@@ -1,3 +1,4 @@
+// A representor that JavaScript has open: the DPU's name for a function of its host.
 #pragma once
 
 #include "binding/handle.h"

@@ -1,3 +1,4 @@
+/* The release of DOCA (libdoca_common). */
 #ifndef DOCA_VERSION_H_
 #define DOCA_VERSION_H_
 

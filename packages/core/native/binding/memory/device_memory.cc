@@ -46,7 +46,8 @@ Napi::Value alloc_dm(const Napi::CallbackInfo& info) {
   return alloc_dm_by(info.Env(), arguments, nullptr);
 }
 
-// importDm(context, dmHandle, length): { handle, dmHandle } | -errno. The length is the exporter's word.
+// importDm(context, dmHandle, length): { handle, dmHandle } | -errno. The library tells no length: the program gives
+// that of alloc_dm, and nothing checks it.
 Napi::Value import_dm(const Napi::CallbackInfo& info) {
   const auto context = unwrap<Context>(info, 0);
   const auto length = static_cast<std::uint64_t>(info[2].As<Napi::Number>().Int64Value());

@@ -1,3 +1,4 @@
+// The time of the model: nanoseconds of the monotonic clock.
 #pragma once
 
 #include <time.h>

@@ -1,3 +1,4 @@
+// From errno to the results of DOCA.
 #pragma once
 
 #include <cerrno>

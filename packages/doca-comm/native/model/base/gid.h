@@ -1,3 +1,4 @@
+// GIDs as values that can be compared and copied.
 #pragma once
 
 #include <infiniband/verbs.h>

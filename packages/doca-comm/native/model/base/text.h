@@ -1,3 +1,4 @@
+// Reading of lists and numbers in configurations and registry files.
 #pragma once
 
 #include <charconv>

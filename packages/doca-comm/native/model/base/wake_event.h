@@ -1,3 +1,4 @@
+// What wakes a thread that waits in poll().
 #pragma once
 
 #include <sys/eventfd.h>
