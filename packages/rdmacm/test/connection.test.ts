@@ -52,6 +52,13 @@ it('tells of an address that no device leads to', async () => {
   });
 });
 
+it('tells at once of an address that no route leads to', async () => {
+  // TEST-NET-3, from a loopback address.
+  await expect(connect({ host: '203.0.113.9', port: 9, library: 'soft' })).rejects.toMatchObject({
+    code: 'ADDR_ERROR',
+  });
+});
+
 it('rejects too much private data, and what is closed', async () => {
   const listening = server();
   const port = portOf(listening);

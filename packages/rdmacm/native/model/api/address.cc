@@ -102,6 +102,11 @@ int resolve(Id& id, const sockaddr* source, const sockaddr* to) {
     push_event(std::move(event), RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
     return 0;
   }
+  Place own;
+  if (!is_multicast(gid) && !find_address(gid, &own) && !is_reachable(place.gid, id.destination())) {
+    push_event(std::move(event), RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
+    return 0;
+  }
   if (id.cm.ps == RDMA_PS_IPOIB) {
     push_event(std::move(event), RDMA_CM_EVENT_ADDR_ERROR, -EINVAL);  // it is InfiniBand's
     return 0;
