@@ -65,25 +65,16 @@ TEST_CASE("an address that no route leads to is ENETUNREACH, at an address handl
   CHECK(ibv_create_ah(a.pd, &attr) == nullptr);
   CHECK(errno == ENETUNREACH);
 
-  ibv_qp_init_attr init{};
-  init.qp_type = IBV_QPT_RC;
-  init.send_cq = init.recv_cq = a.cq;
-  init.cap = {4, 4, 1, 1, 0};
-  ibv_qp* qp = ibv_create_qp(a.pd, &init);
-  REQUIRE(qp);
+  a.to_init();
   ibv_qp_attr to{};
-  to.qp_state = IBV_QPS_INIT;
-  to.port_num = 1;
-  REQUIRE(ibv_modify_qp(qp, &to, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
   to.qp_state = IBV_QPS_RTR;
   to.path_mtu = IBV_MTU_1024;
-  to.dest_qp_num = qp->qp_num;
+  to.dest_qp_num = a.qp->qp_num;
   to.ah_attr = attr;
   const int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-  CHECK(ibv_modify_qp(qp, &to, mask) == ENETUNREACH);
-  CHECK(qp->state == IBV_QPS_INIT);
+  CHECK(ibv_modify_qp(a.qp, &to, mask) == ENETUNREACH);
+  CHECK(a.qp->state == IBV_QPS_INIT);
   to.ah_attr.grh.dgid = own;
-  CHECK(ibv_modify_qp(qp, &to, mask) == 0);
-  CHECK(ibv_destroy_qp(qp) == 0);
+  CHECK(ibv_modify_qp(a.qp, &to, mask) == 0);
 }
