@@ -1,7 +1,7 @@
 import type { Context, ProtectionDomain } from '@verbs/core';
 import { checked, fields, handleOf, u64, validate } from '@verbs/core/provider';
 import type { CollSchedResourceType } from './enums.js';
-import { libraries } from './libraries.js';
+import { forContext, libraries } from './libraries.js';
 import { native } from './native.js';
 
 /** `struct hbldv_coll_qp_attr`. */
@@ -55,6 +55,6 @@ export interface CollSchedResource {
  */
 export function reserveCollSchedResources(ctx: Context): CollSchedResource[] {
   const syscall = 'hbldv_reserve_coll_sched_resources';
-  const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
+  const { vendor: hbl, handle } = forContext(ctx, syscall);
   return checked(native.reserveCollSchedResources(hbl, handle), syscall);
 }

@@ -14,7 +14,7 @@ import {
   validate,
 } from '@verbs/core/provider';
 import { CqType } from './enums.js';
-import { libraries } from './libraries.js';
+import { forContext, libraries } from './libraries.js';
 import { native } from './native.js';
 
 const CREATE = 'hbldv_create_cq';
@@ -75,7 +75,7 @@ const checkOptions = fields({
  *   or without ADVANCED)
  */
 export function createCq(ctx: Context, cqe: number, options: HblCqOptions): CompletionQueue {
-  const { vendor: hbl, handle: context } = libraries.forContext(ctx, CREATE);
+  const { vendor: hbl, handle: context } = forContext(ctx, CREATE);
   validate.integer(cqe, 'cqe', 1, 0x7fffffff);
   const { channel, compVector, ...attr } = checkOptions(options, 'options');
   const result = native.createCq(hbl, context, cqe, channel, compVector, attr);

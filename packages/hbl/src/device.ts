@@ -13,7 +13,7 @@ import {
   u64,
   validate,
 } from '@verbs/core/provider';
-import { libraries } from './libraries.js';
+import { forContext, libraries } from './libraries.js';
 import { native } from './native.js';
 
 const S32 = 0x7fffffff;
@@ -96,6 +96,6 @@ export function queryDevice(ctx: Context): {
   extPortsMask?: bigint;
 } {
   const syscall = 'hbldv_query_device';
-  const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
+  const { vendor: hbl, handle } = forContext(ctx, syscall);
   return checked(native.queryDevice(hbl, handle), syscall);
 }

@@ -16,7 +16,7 @@ import {
   watchForLeak,
 } from '@verbs/core/provider';
 import { EncapType } from './enums.js';
-import { libraries } from './libraries.js';
+import { forContext } from './libraries.js';
 import { native, type NativeHandle } from './native.js';
 
 const U32 = 0xffffffff;
@@ -114,7 +114,7 @@ export function findEncap(context: Context, portNum: number, encapNum: number): 
  */
 export function createEncap(ctx: Context, attr: EncapAttr): Encap {
   const syscall = 'hbldv_create_encap';
-  const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
+  const { vendor: hbl, handle } = forContext(ctx, syscall);
   const given = nativeAttr(attr);
   const result = native.createEncap(hbl, handle, given);
   const made = checked(result, syscall, {

@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import process from 'node:process';
-import { VendorLibraries, type VendorLibraryReport } from '@verbs/core/provider';
+import { type Context, VerbsError } from '@verbs/core';
+import {
+  errno,
+  isVendorDevice,
+  type NativeHandle,
+  VendorLibraries,
+  type VendorLibraryReport,
+} from '@verbs/core/provider';
 import { native, type NativeLibrary } from './native.js';
 import { hints } from './hints.js';
 import { softModel } from './soft-model.js';
@@ -45,6 +52,28 @@ export const libraries: VendorLibraries<NativeLibrary> = new VendorLibraries<Nat
   attachModel: (library, libibverbs) => native.attachModel(library, libibverbs),
   isSupported: (library, libibverbs, name) => native.isSupported(library, libibverbs, name),
 });
+
+/** Contexts of devices that are libhbl's. */
+const known = new WeakSet<Context>();
+
+/**
+ * An open context's own libhbl and its handle, for a call. Throws TypeError for other values, and EOPNOTSUPP, with the
+ * reason, for a context of another device.
+ */
+export function forContext(ctx: unknown, syscall: string): { vendor: NativeLibrary; handle: NativeHandle } {
+  const found = libraries.forContext(ctx, syscall);
+  const context = ctx as Context;
+  if (!known.has(context)) {
+    if (!isVendorDevice(libraries, context.device)) {
+      throw new VerbsError(errno.EOPNOTSUPP, syscall, {
+        detail: `on ${context.device.name}`,
+        hint: 'this is no Habana device: see isSupported(device)',
+      });
+    }
+    known.add(context);
+  }
+  return found;
+}
 
 /**
  * The libhbl of this machine: which of the two there are, its file, and what follows; or why there is none. `verbs doctor`

@@ -1,7 +1,7 @@
 import type { Context } from '@verbs/core';
 import { list, check, checked, fields, or, u32, u64, u8, validate } from '@verbs/core/provider';
 import { MemId, type PortCaps, SwqGranularity } from './enums.js';
-import { libraries } from './libraries.js';
+import { forContext } from './libraries.js';
 import { native, type NativePort } from './native.js';
 
 const U32 = 0xffffffff;
@@ -67,7 +67,7 @@ const checkAttr = fields({
  */
 export function setPortEx(ctx: Context, attr: PortExAttr): void {
   const syscall = 'hbldv_set_port_ex';
-  const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
+  const { vendor: hbl, handle } = forContext(ctx, syscall);
   const given = checkAttr(attr, 'attr');
   check(native.setPortEx(hbl, handle, given), syscall, { detail: `of port ${given.portNum}` });
 }
@@ -82,7 +82,7 @@ export function setPortEx(ctx: Context, attr: PortExAttr): void {
  */
 export function queryPort(ctx: Context, portNum: number): QueryPortAttr {
   const syscall = 'hbldv_query_port';
-  const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
+  const { vendor: hbl, handle } = forContext(ctx, syscall);
   validate.integer(portNum, 'portNum', 0, U32);
   const attr = native.queryPort(hbl, handle, portNum);
   return checked(attr, syscall, { detail: `of port ${portNum}` });

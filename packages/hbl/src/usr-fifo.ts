@@ -3,7 +3,7 @@ import { type Context, VerbsError } from '@verbs/core';
 import { checked, fields, or, Resource, u32, u8, validate, watchForLeak } from '@verbs/core/provider';
 import { type Doorbell, encodeDoorbell } from './doorbell.js';
 import { UsrFifoType } from './enums.js';
-import { libraries } from './libraries.js';
+import { forContext } from './libraries.js';
 import { native, type NativeHandle } from './native.js';
 
 const U32 = 0xffffffff;
@@ -179,7 +179,7 @@ const checkAttr = fields({
  */
 export function createUsrFifo(ctx: Context, attr: UsrFifoAttr): UsrFifo {
   const syscall = 'hbldv_create_usr_fifo';
-  const { vendor: hbl, handle } = libraries.forContext(ctx, syscall);
+  const { vendor: hbl, handle } = forContext(ctx, syscall);
   const given = checkAttr(attr, 'attr');
   const result = native.createUsrFifo(hbl, handle, given);
   return new UsrFifo(ctx, given, checked(result, syscall, { detail: `on port ${given.portNum}` }));

@@ -57,6 +57,7 @@ describe('the devices', () => {
       () => queryQp(qp),
     ];
     for (const call of calls) expect(codeOf(call)).toBe('EOPNOTSUPP');
+    expect(() => queryDevice(ctx)).toThrow('on soft0: this is no Habana device: see isSupported(device)');
     ctx.close();
   });
 

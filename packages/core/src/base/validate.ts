@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { memberNamed } from './member-names.js';
 
 /**
  * A value of the wrong type: TypeError with code ERR_INVALID_ARG_TYPE. `path` is the argument's, as 'attr.grh.dgid'.
@@ -19,7 +20,8 @@ export function rangeError(path: string, wanted: string, value: unknown): RangeE
 
 /** An integer from `min` to `max`. */
 export function integer(value: unknown, path: string, min: number, max: number): number {
-  if (typeof value !== 'number') throw typeError(path, `a number from ${min} to ${max}`, value);
+  if (typeof value !== 'number')
+    throw typeError(path, memberNamed(path, value) ?? `a number from ${min} to ${max}`, value);
   if (!Number.isInteger(value) || value < min || value > max)
     throw rangeError(path, `an integer from ${min} to ${max}`, value);
   return value;

@@ -1,3 +1,4 @@
+import { onAbort } from './abort.js';
 import type { FdEvents } from './fd-events.js';
 
 interface Sleeper {
@@ -13,7 +14,7 @@ export class WakeList {
   sleep(events: FdEvents, owner: object, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const finish = (act: () => void) => {
-        signal?.removeEventListener('abort', aborted);
+        ended?.();
         this.#sleepers.delete(sleeper);
         if (this.#sleepers.size === 0) events.leave(owner);
         act();
@@ -29,12 +30,13 @@ export class WakeList {
           });
         },
       };
-      const aborted = () => {
-        sleeper.fail(signal?.reason);
-      };
       events.enter(owner);
       this.#sleepers.add(sleeper);
-      signal?.addEventListener('abort', aborted, { once: true });
+      const ended =
+        signal &&
+        onAbort(signal, () => {
+          sleeper.fail(signal.reason);
+        });
     });
   }
 

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { onAbort } from '../base/abort.js';
+import { follows, handled } from '../base/handled.js';
 import { COMPLETION } from '../base/records.js';
 import { WcOpcode, WcStatus } from '../enums/index.js';
 import type { Resource } from '../lifetime/resource.js';
@@ -13,6 +15,8 @@ import { WorkCompletion } from './work-completion.js';
 export interface AwaitedRequest {
   /** As the program gave it. */
   wrId: bigint | number;
+  /** The {@link WrOpcode} of a send request: a failed completion does not have it. */
+  opcode?: number | undefined;
   /** Held: the completion of a collected queue pair would never come. */
   qp: Resource;
   /** The memory of a receive request that may be given up. */
@@ -29,6 +33,7 @@ interface Awaited extends AwaitedRequest, Linked<Awaited> {
   arrives?: ReceiveElements | undefined;
   /** Removes the listener of the program's signal. */
   ended: (() => void) | undefined;
+  promise: Promise<WorkCompletion>;
   resolve: (wc: WorkCompletion) => void;
   reject: (reason: unknown) => void;
 }
@@ -68,16 +73,15 @@ export class AwaitedRequests {
   /** Its place in the queue is new, unless it has that of `taken`. */
   add(request: AwaitedRequest, taken?: VacantReceive): { id: bigint; promise: Promise<WorkCompletion> } {
     const id = taken?.elements.id ?? (this.#next = BigInt.asUintN(64, this.#next + 1n));
-    const { wrId, qp, elements, signal } = request;
+    const { wrId, opcode, qp, elements, signal } = request;
     if (elements !== undefined) elements.id = id;
-    const promise = new Promise<WorkCompletion>((resolve, reject) => {
-      const ended = signal === undefined ? undefined : this.#listen(id, signal);
-      const list = this.#listOf(qp);
-      const arrives = taken?.elements;
-      const added: Awaited = { id, list, wrId, qp, elements, arrives, ended, resolve, reject };
-      this.#requests.set(id, added);
-      list.append(added);
-    });
+    const { promise, resolve, reject } = deferred();
+    const ended = signal === undefined ? undefined : this.#listen(id, signal);
+    const list = this.#listOf(qp);
+    const arrives = taken?.elements;
+    const added: Awaited = { id, list, wrId, opcode, qp, elements, signal, arrives, ended, promise, resolve, reject };
+    this.#requests.set(id, added);
+    list.append(added);
     return { id, promise };
   }
 
@@ -104,13 +108,9 @@ export class AwaitedRequests {
 
   /** Returns the function that removes the listener. */
   #listen(id: bigint, signal: AbortSignal): () => void {
-    const aborted = () => {
+    return onAbort(signal, () => {
       this.giveUp(id, signal.reason);
-    };
-    signal.addEventListener('abort', aborted, { once: true });
-    return () => {
-      signal.removeEventListener('abort', aborted);
-    };
+    });
   }
 
   /** Rejects the promise; the request itself goes on. */
@@ -123,7 +123,8 @@ export class AwaitedRequests {
     const place = arrives ?? elements;
     if (place !== undefined) this.#vacant.add(qp, place);
     this.#abandoned();
-    request.reject(reason);
+    request.ended?.();
+    fail(request, reason);
   }
 
   /** The request was not posted. The program has no promise of it, so an abort must not reject one. */
@@ -149,7 +150,10 @@ export class AwaitedRequests {
       request.resolve(wc);
     } else {
       collectDecoded(wc);
-      request.reject(new CompletionError(wc));
+      fail(
+        request,
+        new CompletionError(wc, { opcode: request.opcode, qpType: (request.qp as { qpType?: number }).qpType }),
+      );
     }
     return true;
   }
@@ -173,7 +177,7 @@ export class AwaitedRequests {
     for (const request of qp === undefined ? this.#requests.values() : (this.#ofQp.get(qp) ?? [])) {
       this.#remove(request);
       request.ended?.();
-      request.reject(reason);
+      fail(request, reason);
     }
     for (const [id, aborted] of this.#aborted) {
       const owner = aborted.qp.deref();
@@ -181,6 +185,20 @@ export class AwaitedRequests {
     }
     if (qp !== undefined) this.#vacant.forget(qp);
   }
+}
+
+function deferred() {
+  let settle: Pick<Awaited, 'resolve' | 'reject'> | undefined;
+  const promise = new Promise<WorkCompletion>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return { promise, ...(settle as unknown as Pick<Awaited, 'resolve' | 'reject'>) };
+}
+
+/** Rejects the promise. A failure that follows from another one ends no process that does not await it. */
+function fail(request: Awaited, reason: unknown): void {
+  request.reject(reason);
+  if (follows(reason, request.signal)) void handled(request.promise);
 }
 
 /** The completion of a message that arrived in a vacant place, with the message moved to where it is awaited now. */

@@ -1,6 +1,7 @@
 import { errno } from '../base/errno.js';
 import { check, closedError, VerbsError } from '../base/errors.js';
 import { fields, u16 } from '../base/fields.js';
+import { handled } from '../base/handled.js';
 import { brief, flags, present } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
 import {
@@ -21,7 +22,7 @@ import type { WaitOptions } from '../base/wait-options.js';
 import type { Context } from '../device/context.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import { WcExFlags } from '../enums/index.js';
-import { Resource } from '../lifetime/resource.js';
+import { illegalConstructor, Resource } from '../lifetime/resource.js';
 import type { AwaitedRequest } from './awaited-requests.js';
 import type { CompletionBatch } from './completion-batch.js';
 import type { CompletionChannel } from './completion-channel.js';
@@ -62,6 +63,7 @@ export class CompletionQueue extends Resource {
     extended?: { wcFlags: number; parentDomain?: ProtectionDomain | undefined },
     spin = DEFAULT_SPIN,
   ) {
+    if ((made as object | undefined) === undefined) throw illegalConstructor('CompletionQueue');
     const parents = [context, channel, extended?.parentDomain].filter((parent) => parent !== undefined);
     super('CompletionQueue', made.handle, 'ibv_destroy_cq', parents);
     this.context = context;
@@ -170,7 +172,11 @@ export class CompletionQueue extends Resource {
    * await cq.wait({ signal: AbortSignal.timeout(1000) });
    * const found = cq.poll();
    */
-  async wait({ signal }: WaitOptions = {}): Promise<void> {
+  wait(options: WaitOptions = {}): Promise<void> {
+    return handled(this.#wait(options));
+  }
+
+  async #wait({ signal }: WaitOptions): Promise<void> {
     await this.#dispatcher.wait(signal);
   }
 

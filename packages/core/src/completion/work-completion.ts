@@ -5,6 +5,7 @@ import { COMPLETION, ID_IS_NUMBER } from '../base/records.js';
 import { integer } from '../base/validate.js';
 import { enumName, WcFlags, WcOpcode, WcStatus } from '../enums/index.js';
 import { anyLibrary } from '../library/libraries.js';
+import { statusHint } from '../reasons/status-hint.js';
 
 /**
  * `struct ibv_wc`: one completed work request. If `status` is not SUCCESS, only `wrId`, `status`, `qpNum` and
@@ -89,9 +90,32 @@ export class WorkCompletion {
     return enumName(WcStatus, this.status);
   }
 
+  /**
+   * What to look at first, of a failed one; undefined for SUCCESS, and where there is nothing to say.
+   *
+   * @example for (const wc of cq.poll()) if (!wc.ok) console.error(`${wc.statusText}: ${wc.statusHint}`);
+   */
+  get statusHint(): string | undefined {
+    return statusHint(this.status);
+  }
+
   /** The name of `opcode` in {@link WcOpcode}: 'RECV'. */
   get opcodeName(): string {
     return enumName(WcOpcode, this.opcode);
+  }
+
+  /**
+   * The valid fields, for `JSON.stringify`: `status` and `opcode` by their names, and bigints as decimal text.
+   *
+   * @example JSON.stringify(wc); // {"wrId":7,"status":"SUCCESS","opcode":"RECV","byteLen":64,"qpNum":17}
+   */
+  toJSON(): Record<string, number | string> {
+    const { wrId, qpNum, statusName: status } = this;
+    const all = this.ok
+      ? { wrId, status, opcode: this.opcodeName, byteLen: this.byteLen, qpNum, ...extrasOf(this) }
+      : { wrId, status, statusText: this.statusText, qpNum, vendorErr: this.vendorErr };
+    const plain = (value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+    return Object.fromEntries(Object.entries(present(all)).map(([name, value]) => [name, plain(value)])) as never;
   }
 
   /** The valid fields, for `util.inspect` and `console.log`. */
@@ -108,27 +132,38 @@ export class WorkCompletion {
 
 /** The valid fields. */
 function fieldsOf(wc: WorkCompletion): Record<string, unknown> {
-  const { wrId, vendorErr, byteLen, slid, sl, flowTag } = wc;
+  const { wrId, vendorErr, byteLen } = wc;
   const status = named(WcStatus, wc.status);
   if (!wc.ok) return { wrId, status, qpNum: qpn(wc.qpNum), vendorErr: hex(vendorErr) };
-  const has = (flag: number, value: unknown) => ((wc.wcFlags & flag) === 0 ? undefined : value);
-  const stamp = (value: bigint) => (value === 0n ? undefined : value);
+  const extras = extrasOf(wc);
   return present({
     wrId,
     status,
     opcode: named(WcOpcode, wc.opcode),
     byteLen,
     qpNum: qpn(wc.qpNum),
-    wcFlags: wc.wcFlags === 0 ? undefined : flags(WcFlags, wc.wcFlags),
-    immData: has(WcFlags.WITH_IMM, hex(wc.immData, 8)),
-    invalidatedRkey: has(WcFlags.WITH_INV, hex(wc.immData)),
-    srcQp: has(WcFlags.GRH, qpn(wc.srcQp)),
+    ...extras,
+    wcFlags: extras.wcFlags && flags(WcFlags, extras.wcFlags),
+    immData: extras.immData === undefined ? undefined : hex(extras.immData, 8),
+    invalidatedRkey: extras.invalidatedRkey === undefined ? undefined : hex(extras.invalidatedRkey),
+    srcQp: extras.srcQp === undefined ? undefined : qpn(extras.srcQp),
+  });
+}
+
+/** The fields that only some successes have; undefined where this one has none. */
+function extrasOf({ wcFlags, immData, srcQp, slid, sl, flowTag, ...wc }: WorkCompletion) {
+  const has = <T>(flag: number, value: T) => ((wcFlags & flag) === 0 ? undefined : value);
+  return {
+    wcFlags: wcFlags === 0 ? undefined : wcFlags,
+    immData: has(WcFlags.WITH_IMM, immData),
+    invalidatedRkey: has(WcFlags.WITH_INV, immData),
+    srcQp: has(WcFlags.GRH, srcQp),
     slid: slid === 0 ? undefined : slid,
     sl: sl === 0 ? undefined : sl,
     flowTag: flowTag === 0 ? undefined : flowTag,
-    completionTimestamp: stamp(wc.completionTimestamp),
-    completionWallclockNs: stamp(wc.completionWallclockNs),
-  });
+    completionTimestamp: wc.completionTimestamp === 0n ? undefined : wc.completionTimestamp,
+    completionWallclockNs: wc.completionWallclockNs === 0n ? undefined : wc.completionWallclockNs,
+  };
 }
 
 function readWrId(view: DataView, offset: number): bigint | number {

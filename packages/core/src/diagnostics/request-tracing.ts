@@ -1,4 +1,5 @@
 import { tracingChannel } from 'node:diagnostics_channel';
+import { excused } from '../base/handled.js';
 import { kSerial } from '../base/symbols.js';
 import type { WorkCompletion } from '../completion/work-completion.js';
 import type { QueuePair } from '../qp/queue-pair.js';
@@ -13,7 +14,7 @@ export function traced(
   run: () => Promise<WorkCompletion>,
 ): Promise<WorkCompletion> {
   if (!requests.hasSubscribers) return promised(run);
-  return requests.tracePromise(() => promised(run), { id: qp[kSerial], qp, method, wr });
+  return excused(requests.tracePromise(() => promised(run), { id: qp[kSerial], qp, method, wr }));
 }
 
 /** An exception of `run` rejects: an async function would do the same with one promise more. */

@@ -38,7 +38,7 @@ export abstract class Resource implements Disposable {
     this.#syscall = syscall;
     this.#parents = parents;
     // The constructors are internal, but JavaScript can call them with the handle of another object.
-    if (!native.claim(handle, syscall)) throw typeError('handle', `that of a new ${kind}`, handle);
+    if ((handle as unknown) === undefined || !native.claim(handle, syscall)) throw illegalConstructor(kind, handle);
     this.#joinParents();
     objectOpened(this, kind, this.#id);
     markAsUncloneable(this);
@@ -190,6 +190,27 @@ export abstract class Resource implements Disposable {
       return {};
     }
   }
+}
+
+const MAKERS: Readonly<Record<string, string>> = {
+  Context: 'openDevice()',
+  ProtectionDomain: 'ctx.allocPd()',
+  CompletionChannel: 'ctx.createCompChannel()',
+  CompletionQueue: 'ctx.createCq(cqe)',
+  QueuePair: 'pd.createQp(attr)',
+  MemoryRegion: 'pd.allocMr(length, access) or pd.regMr(view, access)',
+  AddressHandle: 'pd.createAh(attr)',
+  SharedReceiveQueue: 'pd.createSrq(attr)',
+};
+
+/** The error of a constructor that the program called itself. */
+export function illegalConstructor(kind: string, handle?: unknown): TypeError {
+  const maker = MAKERS[kind];
+  return typeError(
+    'handle',
+    `that of a new ${kind}${maker === undefined ? '' : `: a ${kind} is made by ${maker}`}`,
+    handle,
+  );
 }
 
 /**

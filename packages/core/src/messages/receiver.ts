@@ -1,6 +1,8 @@
+import { onAbort } from '../base/abort.js';
 import { errno } from '../base/errno.js';
 import { closedError, VerbsError } from '../base/errors.js';
 import { fields, maybe, or, range, u32 } from '../base/fields.js';
+import { excused, handled } from '../base/handled.js';
 import { kAwait, kEnd, kGiveUp } from '../base/symbols.js';
 import { rangeError, typeError } from '../base/validate.js';
 import type { WaitOptions } from '../base/wait-options.js';
@@ -121,7 +123,12 @@ export class Receiver implements AsyncIterable<Message>, Disposable {
    * @throws CompletionError if the queue pair failed, after the messages that had arrived
    * @example const message = await receiver(qp).next({ signal: AbortSignal.timeout(1000) });
    */
-  async next({ signal }: WaitOptions = {}): Promise<Message | undefined> {
+  next(options: WaitOptions = {}): Promise<Message | undefined> {
+    // A program may call it before it sends what the message answers.
+    return handled(this.#next(options));
+  }
+
+  async #next({ signal }: WaitOptions): Promise<Message | undefined> {
     for (;;) {
       signal?.throwIfAborted();
       const first = this.#arrived.shift();
@@ -202,7 +209,7 @@ export class Receiver implements AsyncIterable<Message>, Disposable {
 
   #reply(wc: WorkCompletion, grh: Uint8Array, data: MessageData, options: ReplyOptions): Promise<WorkCompletion> {
     const { qp } = this;
-    return this.#buffers.use(data, (sge) => {
+    const sent = this.#buffers.use(data, (sge) => {
       const { immData, remoteQkey } = replyOptions(options, 'options');
       const sgList = [sge];
       const wr: SendRequest | SendWithImmRequest =
@@ -211,6 +218,7 @@ export class Receiver implements AsyncIterable<Message>, Disposable {
       const { senders, qkey } = (this.#datagrams ??= datagramsOf(qp, this.#pd));
       return senders.use(wc, grh, (ah) => qp.send({ ...wr, ah, remoteQpn: wc.srcQp, remoteQkey: remoteQkey ?? qkey }));
     });
+    return excused(sent);
   }
 
   #wake(signal: AbortSignal | undefined): Promise<void> {
@@ -221,11 +229,11 @@ export class Receiver implements AsyncIterable<Message>, Disposable {
         reject(signal?.reason);
       };
       const wake = () => {
-        signal?.removeEventListener('abort', aborted);
+        ended?.();
         resolve();
       };
       this.#waiting.add(wake);
-      signal?.addEventListener('abort', aborted, { once: true });
+      const ended = signal && onAbort(signal, aborted);
     });
   }
 

@@ -13,13 +13,15 @@ export interface PostFailure {
   sge: number;
   /** The request's path: 'wr', 'wr[2]' or 'batch[2]'. */
   path: string;
+  /** The reason that the library did not give. */
+  hint: string | undefined;
   syscall: string;
   maxSge: number;
   maxWr: number;
 }
 
 /** The error for a post call that stopped before its last request. */
-export function postError({ code, sge, path, syscall, maxSge, maxWr }: Omit<PostFailure, 'posted'>): Error {
+export function postError({ code, sge, path, hint, syscall, maxSge, maxWr }: Omit<PostFailure, 'posted'>): Error {
   const element = `${path}.sgList[${sge}]`;
   switch (code) {
     case PostError.TRUNCATED:
@@ -57,6 +59,6 @@ export function postError({ code, sge, path, syscall, maxSge, maxWr }: Omit<Post
         "is of another protection domain than the queue pair: create one in the queue pair's",
       );
     default:
-      return new VerbsError(code, syscall, path === 'wr' ? {} : { detail: `of ${path}` });
+      return new VerbsError(code, syscall, { hint, ...(path === 'wr' ? {} : { detail: `of ${path}` }) });
   }
 }

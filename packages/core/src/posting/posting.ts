@@ -18,6 +18,8 @@ export interface Limits {
   syscall: string;
   maxSge: number;
   maxWr: number;
+  /** Why the library refused the request with that number in the bytes of a batch, if the queue knows it. */
+  reason?: (code: number, bytes: Uint8Array, index: number) => string | undefined;
 }
 
 type Write = (batch: BatchWriter, wr: unknown, path: RequestPath) => void;
@@ -51,7 +53,8 @@ export function postRequests(wr: unknown, write: Write, call: Call, about: Limit
     const code = wrong !== undefined && count === 0 ? 0 : call(batch, count);
     if (code !== 0) {
       const { posted, badSge: sge } = batch;
-      failPost({ code, posted, sge, path: Array.isArray(wr) ? `wr[${posted}]` : 'wr' }, about);
+      const path = Array.isArray(wr) ? `wr[${posted}]` : 'wr';
+      failPost({ code, posted, sge, path, hint: about.reason?.(code, batch.bytes, posted) }, about);
     }
     if (wrong !== undefined) throw refused(wrong.error, count, about);
   } finally {
@@ -70,10 +73,12 @@ export function selectRequests(batch: unknown, kind: string, first: number, coun
 export function failBatch(code: number, bytes: Uint8Array, first: number, about: Limits): never {
   const header = new DataView(bytes.buffer, bytes.byteOffset);
   const posted = header.getUint32(HEADER.POSTED, true);
-  failPost({ code, posted, sge: header.getUint32(HEADER.SGE, true), path: `batch[${first + posted}]` }, about);
+  const sge = header.getUint32(HEADER.SGE, true);
+  const hint = about.reason?.(code, bytes, first + posted);
+  failPost({ code, posted, sge, path: `batch[${first + posted}]`, hint }, about);
 }
 
-function failPost(what: Pick<PostFailure, 'code' | 'posted' | 'sge' | 'path'>, about: Limits): never {
+function failPost(what: Pick<PostFailure, 'code' | 'posted' | 'sge' | 'path' | 'hint'>, about: Limits): never {
   const { maxSge, maxWr, syscall } = about;
   throw refused(postError({ ...what, maxSge, maxWr, syscall }), what.posted, about);
 }
@@ -88,11 +93,12 @@ function refused(error: unknown, posted: number, { queue, syscall }: Limits): un
 }
 
 /** The fields of an awaited request that its promise needs. The post call checks the other ones. */
-export function awaitable(wr: unknown): { wrId: bigint | number; sendFlags: number } {
+export function awaitable(wr: unknown): { wrId: bigint | number; sendFlags: number; opcode: number | undefined } {
   if (typeof wr !== 'object' || wr === null || Array.isArray(wr)) throw typeError('wr', 'one work request', wr);
-  const { wrId, sendFlags } = wr as Record<string, unknown>;
+  const { wrId, sendFlags, opcode } = wr as Record<string, unknown>;
   return {
     wrId: wrId === undefined ? 0 : u64(wrId, 'wr.wrId'),
     sendFlags: optional(sendFlags, 'wr.sendFlags', 0x7fffffff, 0),
+    opcode: typeof opcode === 'number' ? opcode : undefined,
   };
 }

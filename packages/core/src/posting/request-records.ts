@@ -2,7 +2,7 @@ import { closedError } from '../base/errors.js';
 import { HIGH, U24, U32 } from '../base/numbers.js';
 import { ID_IS_NUMBER, RECV, SEND, SGE, WRITTEN } from '../base/records.js';
 import { integer, typeError, valueError } from '../base/validate.js';
-import { SelectivityLevel, WrOpcode } from '../enums/index.js';
+import { enumName, SelectivityLevel, WrOpcode } from '../enums/index.js';
 import { requestId, type Resource } from '../lifetime/resource.js';
 import { bindInfo } from '../memory/bind-info.js';
 import { remoteRegion } from './remote-region.js';
@@ -44,6 +44,7 @@ export function writeSend(
   own?: OwnFields,
 ): void {
   const wr = requestOf(value, path);
+  refuseUnknown(wr, path);
   const opcode = u32Field(wr, 'opcode', path);
   if (!opcodes.has(opcode))
     throw valueError(`${pathText(path)}.opcode`, `is ${opcode}, which postSend does not carry: see WrOpcode`);
@@ -99,6 +100,7 @@ function idOf(wr: Record<string, unknown>, path: RequestPath): bigint | number {
 /** `wrId` stands in the place of the program's. */
 export function writeRecv(space: RecordSpace, value: unknown, path: RequestPath, wrId?: bigint): void {
   const wr = requestOf(value, path);
+  for (const name in wr) if (name !== 'wrId' && name !== 'sgList') unknownField(wr, name, path, 'wrId, sgList');
   const list = listOf(wr['sgList'], path);
   const id = wrId ?? idOf(wr, path);
   const at = space.take(RECV.BYTES);
@@ -187,6 +189,7 @@ function readRemote(wr: Record<string, unknown>, opcode: number, path: RequestPa
     remote.rkey = region.rkey;
     return;
   }
+  if (wr['remoteAddr'] === undefined && wr['rkey'] === undefined) throw noRemote(opcode, path);
   remote.addr = u64Field(wr, 'remoteAddr', path);
   remote.rkey = u32Field(wr, 'rkey', path);
 }
@@ -225,6 +228,56 @@ export function addressOf(space: RecordSpace, value: unknown, path?: RequestPath
 function requestOf(value: unknown, path: RequestPath): Record<string, unknown> {
   if (typeof value !== 'object' || value === null) throw typeError(pathText(path), 'a work request', value);
   return value as Record<string, unknown>;
+}
+
+const SEND_FIELDS =
+  'opcode, wrId, sgList, sendFlags, remote, remoteOffset, remoteAddr, rkey, immData, ah, remoteQpn, remoteQkey, remoteSrqn, ' +
+  'invalidateRkey, compare, swap, add, mw, bindInfo, type, length, level';
+
+/**
+ * A misspelt field would be obeyed in silence, as a message of 0 bytes for instance. A switch over constant names, in the
+ * order of their frequency, costs the post call less than a look-up.
+ */
+function refuseUnknown(wr: Record<string, unknown>, path: RequestPath): void {
+  for (const name in wr) {
+    switch (name) {
+      case 'opcode':
+      case 'wrId':
+      case 'sgList':
+      case 'sendFlags':
+      case 'remote':
+      case 'remoteOffset':
+      case 'remoteAddr':
+      case 'rkey':
+      case 'immData':
+      case 'ah':
+      case 'remoteQpn':
+      case 'remoteQkey':
+      case 'remoteSrqn':
+      case 'invalidateRkey':
+      case 'compare':
+      case 'swap':
+      case 'add':
+      case 'mw':
+      case 'bindInfo':
+      case 'type':
+      case 'length':
+      case 'level':
+        continue;
+      default:
+        unknownField(wr, name, path, SEND_FIELDS);
+    }
+  }
+}
+
+function unknownField(wr: object, name: string, path: RequestPath, known: string): void {
+  // What a class or a changed Object.prototype adds is not the program's field.
+  if (Object.hasOwn(wr, name)) throw valueError(`${pathText(path)}.${name}`, `is not known here; known are ${known}`);
+}
+
+function noRemote(opcode: number, path: RequestPath): TypeError {
+  const why = `as ${enumName(WrOpcode, opcode)} needs one: \`remote: peer\`, where peer is what mr.remote() of the peer gave`;
+  return typeError(`${pathText(path)}.remote`, `a region of the peer (or remoteAddr and rkey), ${why}`, undefined);
 }
 
 const NONE: readonly unknown[] = [];

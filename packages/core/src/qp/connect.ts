@@ -47,6 +47,12 @@ export interface ConnectOptions {
   sl?: number;
 }
 
+/** The options of {@link QueuePair.activate} for a RAW_PACKET queue pair. */
+export interface RawActivateOptions {
+  /** The local port, default 1. */
+  portNum?: number;
+}
+
 /** The options of {@link QueuePair.activate}. */
 export interface ActivateOptions {
   /** 32 bits: datagrams must carry it. */
@@ -160,8 +166,16 @@ export function initStep(value: InitOptions, qpType: number): QpAttr {
 
 const activateOptions = fields({ qkey: u32(), portNum: or(u8(), 1), psn: or(u24(), 0), pkeyIndex: or(u16(), 0) });
 
-/** The steps from RESET, or from INIT, to RTS of a datagram queue pair. */
-export function activateSteps(value: ActivateOptions, inInit: boolean): QpAttr[] {
+const rawOptions = fields({ portNum: or(u8(), 1) });
+
+/** The steps from RESET, or from INIT, to RTS of a queue pair without a peer. */
+export function activateSteps(value: unknown, qpType: number, inInit: boolean): QpAttr[] {
+  if (qpType === QpType.RAW_PACKET) {
+    const { portNum } = rawOptions(value ?? {}, 'options');
+    return [{ qpState: QpState.INIT, portNum }, { qpState: QpState.RTR }, { qpState: QpState.RTS }].slice(
+      inInit ? 1 : 0,
+    );
+  }
   const { qkey, portNum, psn, pkeyIndex } = activateOptions(value, 'options');
   return [
     { qpState: QpState.INIT, pkeyIndex, portNum, qkey },

@@ -2,7 +2,7 @@
 // queues, flows.
 export { AddressHandle } from './address-handle.js';
 export type { AhAttr, FullAhAttr, FullGlobalRoute, GlobalRoute } from './ah-attr.js';
-export type { ActivateOptions, ConnectOptions, InitOptions } from './connect.js';
+export type { ActivateOptions, ConnectOptions, InitOptions, RawActivateOptions } from './connect.js';
 export type { EndpointOptions, QpEndpoint } from './endpoint.js';
 export { Counters } from './counters.js';
 export type * from './flow-spec.js';

@@ -2,7 +2,7 @@ import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { fields, unchecked } from '../base/fields.js';
 import { native, type NativeHandle } from '../base/native.js';
-import { kAwait, kVacancies } from '../base/symbols.js';
+import { kAwait, kPresentState, kVacancies } from '../base/symbols.js';
 import type { WaitOptions } from '../base/wait-options.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import { ReceiveElements } from '../posting/receive-elements.js';
@@ -15,6 +15,7 @@ import type { RequestPath } from '../posting/request-path.js';
 import { type OwnFields, type QueueKind, type RecordSpace, writeRecv, writeSend } from '../posting/request-records.js';
 import type { SendBatch } from '../posting/send-batch.js';
 import type { RecvWr, SendWr } from '../posting/work-request.js';
+import { recvReason, sendAt, sendReason } from '../reasons/post-reason.js';
 import type { QueuePair } from './queue-pair.js';
 
 const bindRequest = fields({ wrId: unchecked, sendFlags: unchecked, bindInfo: unchecked });
@@ -31,8 +32,21 @@ export class PostCalls {
     this.#handle = handle;
     this.#kind = { ud: qp.qpType === QpType.UD, xrc: qp.qpType === QpType.XRC_SEND };
     const { maxSendSge, maxSendWr, maxRecvSge, maxRecvWr } = qp.cap;
-    this.sendLimits = { queue: qp, syscall: 'ibv_post_send', maxSge: maxSendSge, maxWr: maxSendWr };
-    this.recvLimits = { queue: qp, syscall: 'ibv_post_recv', maxSge: maxRecvSge, maxWr: maxRecvWr };
+    const queue = qp;
+    const facts = () => ({
+      qpType: qp.qpType,
+      state: qp[kPresentState](),
+      maxInlineData: qp.cap.maxInlineData,
+      hasSrq: qp.srq !== undefined,
+    });
+    this.sendLimits = {
+      ...{ queue, syscall: 'ibv_post_send', maxSge: maxSendSge, maxWr: maxSendWr },
+      reason: (code, bytes, index) => (code < 0 ? undefined : sendReason(code, sendAt(bytes, index), facts())),
+    };
+    this.recvLimits = {
+      ...{ queue, syscall: 'ibv_post_recv', maxSge: maxRecvSge, maxWr: maxRecvWr },
+      reason: (code) => (code < 0 ? undefined : recvReason(code, facts())),
+    };
   }
 
   readonly #writeSend = (space: RecordSpace, one: unknown, path: RequestPath) => {
@@ -93,8 +107,8 @@ export function awaitSend(
   wr: SendWr,
   { signal }: WaitOptions,
 ): Promise<WorkCompletion> {
-  const { wrId, sendFlags } = awaitable(wr);
-  return queueOf(qp.sendCq, 'sendCq', 'ibv_post_send')[kAwait]({ qp, wrId, signal }, (id) => {
+  const { wrId, sendFlags, opcode } = awaitable(wr);
+  return queueOf(qp.sendCq, 'sendCq', 'ibv_post_send')[kAwait]({ qp, wrId, opcode, signal }, (id) => {
     calls.sendAs(wr, { wrId: id, sendFlags: sendFlags | SendFlags.SIGNALED });
   });
 }

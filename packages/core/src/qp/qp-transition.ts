@@ -1,41 +1,16 @@
 import type { QpState, QpType } from '../enums/index.js';
+import type { NEEDED, TypeName } from '../reasons/steps.js';
 import type { QpAttr } from './qp-attr.js';
 
-/**
- * The fields that each step from RESET to RTS needs, by the type of the queue pair (IBTA 11.2.5.2, tables 91 and 92).
- */
-interface Needed {
-  INIT: {
-    [QpType.RC]: 'pkeyIndex' | 'portNum' | 'qpAccessFlags';
-    [QpType.UC]: 'pkeyIndex' | 'portNum' | 'qpAccessFlags';
-    [QpType.XRC_SEND]: 'pkeyIndex' | 'portNum' | 'qpAccessFlags';
-    [QpType.XRC_RECV]: 'pkeyIndex' | 'portNum' | 'qpAccessFlags';
-    [QpType.UD]: 'pkeyIndex' | 'portNum' | 'qkey';
-    [QpType.RAW_PACKET]: 'portNum';
-  };
-  RTR: {
-    [QpType.RC]: 'ahAttr' | 'pathMtu' | 'destQpNum' | 'rqPsn' | 'maxDestRdAtomic' | 'minRnrTimer';
-    [QpType.UC]: 'ahAttr' | 'pathMtu' | 'destQpNum' | 'rqPsn';
-    [QpType.XRC_SEND]: 'ahAttr' | 'pathMtu' | 'destQpNum' | 'rqPsn';
-    [QpType.XRC_RECV]: 'ahAttr' | 'pathMtu' | 'destQpNum' | 'rqPsn' | 'maxDestRdAtomic' | 'minRnrTimer';
-    [QpType.UD]: never;
-    [QpType.RAW_PACKET]: never;
-  };
-  RTS: {
-    [QpType.RC]: 'sqPsn' | 'timeout' | 'retryCnt' | 'rnrRetry' | 'maxRdAtomic';
-    [QpType.UC]: 'sqPsn';
-    [QpType.XRC_SEND]: 'sqPsn' | 'timeout' | 'retryCnt' | 'rnrRetry' | 'maxRdAtomic';
-    [QpType.XRC_RECV]: 'sqPsn' | 'timeout';
-    [QpType.UD]: 'sqPsn';
-    [QpType.RAW_PACKET]: never;
-  };
-}
-
 type States = typeof QpState;
-type Known = keyof Needed['INIT'];
-type Step<State extends keyof Needed, T extends Known> = Omit<QpAttr, 'qpState'> & {
+type Types = typeof QpType;
+/** The name of a type of queue pair. */
+type NameOf<T extends number> = { [Name in TypeName]: Types[Name] extends T ? Name : never }[TypeName];
+type Known = Types[TypeName];
+type Needed<State extends keyof typeof NEEDED, T extends Known> = (typeof NEEDED)[State][NameOf<T>][number];
+type Step<State extends keyof typeof NEEDED, T extends Known> = Omit<QpAttr, 'qpState'> & {
   qpState: States[State];
-} & Required<Pick<QpAttr, Needed[State][T]>>;
+} & Required<Pick<QpAttr, Needed<State, T>>>;
 
 /** INIT, RTR and RTS, and the other changes of `ibv_modify_qp` to a queue pair of type `T`. */
 type Transition<T extends Known> =

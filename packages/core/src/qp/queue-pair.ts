@@ -1,9 +1,10 @@
 import { errno } from '../base/errno.js';
 import { check, checked, closedError, VerbsError } from '../base/errors.js';
 import type { Gid } from '../base/gid.js';
+import { handled } from '../base/handled.js';
 import { brief, named, present, qpn, special } from '../base/inspection.js';
 import { native, type NativeQp } from '../base/native.js';
-import { kAbandon, kElement, kSeeState, kState } from '../base/symbols.js';
+import { kAbandon, kElement, kPresentState, kSeeState, kState } from '../base/symbols.js';
 import { integer } from '../base/validate.js';
 import type { WaitOptions } from '../base/wait-options.js';
 import type { CompletionCounter } from '../completion/completion-counter.js';
@@ -14,9 +15,9 @@ import type { ProtectionDomain } from '../device/protection-domain.js';
 import { qpStates } from '../diagnostics/channels.js';
 import type { QpStateMessage } from '../diagnostics/messages.js';
 import { traced } from '../diagnostics/request-tracing.js';
-import { type QpAttachCompCntrOp, QpAttrMask, QpState, QpType, type WrOpcode } from '../enums/index.js';
+import { enumName, type QpAttachCompCntrOp, QpAttrMask, QpState, QpType, type WrOpcode } from '../enums/index.js';
 import type { Among } from '../enums/members.js';
-import { handleOf, Resource } from '../lifetime/resource.js';
+import { handleOf, illegalConstructor, Resource } from '../lifetime/resource.js';
 import type { MwBindInfo } from '../memory/bind-info.js';
 import type { MemoryWindow } from '../memory/memory-window.js';
 import type { RecvBatch } from '../posting/recv-batch.js';
@@ -28,6 +29,7 @@ import {
   type ConnectOptions,
   connectSteps,
   type InitOptions,
+  type RawActivateOptions,
   initStep,
 } from './connect.js';
 import {
@@ -43,7 +45,8 @@ import type { FlowAttr } from './flow-spec.js';
 import { Flow } from './flow.js';
 import { KnownState } from './known-state.js';
 import { awaitRecv, awaitSend, PostCalls } from './post-calls.js';
-import { nativeQpAttr, publicQpAttr } from './qp-attr.js';
+import { modifyReason } from '../reasons/modify-reason.js';
+import { nativeQpAttr, publicQpAttr, type QpAttr } from './qp-attr.js';
 import * as calls from './qp-calls.js';
 import type { Ece, QpQuery } from './qp-calls.js';
 import type { QpCap, QpInitAttr } from './qp-init-attr.js';
@@ -53,6 +56,13 @@ import type { SharedReceiveQueue } from './shared-receive-queue.js';
 const CONNECTED: ReadonlySet<number> = new Set([QpType.RC, QpType.UC, QpType.XRC_SEND, QpType.XRC_RECV]);
 
 type Connectable = (typeof QpType)['RC' | 'UC' | 'XRC_SEND' | 'XRC_RECV'];
+/** The argument of `activate`. */
+type Activation<T extends number> = Among<
+  T,
+  typeof QpType.RAW_PACKET,
+  [options?: RawActivateOptions],
+  [options: ActivateOptions]
+>;
 /** Nothing, for a type of queue pair that the compiler knows to have no connection. */
 type Connected<T extends number, V> = Among<T, (typeof QpType)['UD' | 'RAW_PACKET'], never, V>;
 
@@ -105,7 +115,9 @@ export class QueuePair<out T extends number = QpType> extends Resource {
   #end: LocalEnd | undefined;
 
   /** @internal */
-  constructor({ context, pd, attr, made, opened, parent }: MadeQp<T>) {
+  constructor(parts: MadeQp<T>) {
+    if ((parts as Partial<MadeQp<T>> | undefined)?.made === undefined) throw illegalConstructor('QueuePair');
+    const { context, pd, attr, made, opened, parent } = parts;
     const { sendCq, recvCq, srq, xrcd, rwqIndTbl, qpType } = attr;
     const parents = new Set([pd, xrcd, sendCq, recvCq, srq, rwqIndTbl, parent].filter((part) => part !== undefined));
     super('QueuePair', made.handle, 'ibv_destroy_qp', [...parents]);
@@ -138,10 +150,33 @@ export class QueuePair<out T extends number = QpType> extends Resource {
     const { attr: fields, mask } = nativeQpAttr(attr, 'attr');
     const state = fields['qpState'] as number | undefined;
     // Positive errno values by the manual; some providers give -1 or a negated one.
-    check(-Math.abs(native.modifyQp(qp, fields, mask)), syscall, {
-      detail: state === undefined ? undefined : `to state ${state}`,
-    });
+    const code = Math.abs(native.modifyQp(qp, fields, mask));
+    if (code !== 0) throw this.#refusedModify(code, attr);
     if (state !== undefined) this[kState](state);
+  }
+
+  #refusedModify(code: number, attr: QpAttr): VerbsError {
+    const { qpType, context } = this;
+    const from = this[kPresentState]();
+    const step = [from, attr.qpState ?? from].map((state) => enumName(QpState, state)).join(' -> ');
+    const found = native.queryQp(this.use('ibv_modify_qp'), QpAttrMask.PORT);
+    const portNum = typeof found === 'number' ? 1 : (found.attr['portNum'] as number);
+    let hint: string | undefined;
+    if (code === errno.EINVAL) {
+      try {
+        const device = () => context.queryDevice();
+        hint = modifyReason({ qpType, from, attr, portNum, device, port: (port) => context.queryPort(port) });
+      } catch {
+        // The device does not tell: then the general advice stands.
+      }
+    }
+    return new VerbsError(code, 'ibv_modify_qp', { detail: `of 0x${this.qpNum.toString(16)} ${step}`, hint });
+  }
+
+  /** @internal The device may have changed it by itself. */
+  [kPresentState](): number {
+    const found = native.queryQp(this.use('ibv_query_qp'), QpAttrMask.STATE);
+    return typeof found === 'number' ? QpState.UNKNOWN : (found.attr['qpState'] as number);
   }
 
   /** @internal `modify` or a vendor's call brought it to this state. */
@@ -232,7 +267,7 @@ export class QueuePair<out T extends number = QpType> extends Resource {
   connect(peer: QpEndpoint | ConnectOptions, options?: Omit<ConnectOptions, 'remote' | 'psn'>): void {
     if (!CONNECTED.has(this.qpType)) {
       throw new VerbsError(errno.EINVAL, 'ibv_modify_qp', {
-        hint: 'connect() is for RC, UC and XRC; a UD queue pair has activate()',
+        hint: 'connect() is for RC, UC and XRC; a UD or RAW_PACKET queue pair has activate()',
       });
     }
     const defaultSgid = (portNum: number) => this.context.defaultGid(portNum).index;
@@ -254,18 +289,19 @@ export class QueuePair<out T extends number = QpType> extends Resource {
   }
 
   /**
-   * Brings a UD queue pair from RESET or INIT to RTS: `ibv_modify_qp`.
+   * Brings a UD or RAW_PACKET queue pair, which has no peer, from RESET or INIT to RTS: `ibv_modify_qp`.
    *
+   * @param options UD needs `qkey`; RAW_PACKET takes `portNum` only, and no options at all
    * @throws VerbsError EINVAL (another type, another state than RESET and INIT)
    * @example qp.activate({ qkey: 0x11111111 });
    */
-  activate(options: Among<T, Connectable, never, ActivateOptions>): void {
-    if (this.qpType !== QpType.UD) {
+  activate(...options: Among<T, Connectable, [never], Activation<T>>): void {
+    if (CONNECTED.has(this.qpType)) {
       throw new VerbsError(errno.EINVAL, 'ibv_modify_qp', {
-        hint: 'activate() is for UD; an RC, UC or XRC queue pair has connect()',
+        hint: 'activate() is for UD and RAW_PACKET; an RC, UC or XRC queue pair has connect()',
       });
     }
-    for (const step of activateSteps(options, this.#inInit())) this.modify(step);
+    for (const step of activateSteps(options[0], this.qpType, this.#inInit())) this.modify(step);
   }
 
   /**
@@ -474,10 +510,12 @@ export class QueuePair<out T extends number = QpType> extends Resource {
    * }
    */
   recv(wr: RecvWr, options: WaitOptions = {}): Promise<WorkCompletion> {
-    return traced(this, { method: 'recv', wr }, () => {
+    const message = traced(this, { method: 'recv', wr }, () => {
       this.use('ibv_post_recv');
       return awaitRecv(this, this.#post, wr, options);
     });
+    // The program awaits it after the send that it waits for, which may fail, too.
+    return handled(message);
   }
 
   /** @internal A completion or an event may have changed the state: queries it for subscribers. */

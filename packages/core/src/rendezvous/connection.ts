@@ -1,5 +1,6 @@
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
+import { excused } from '../base/handled.js';
 import { kEnd, kNotified } from '../base/symbols.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import type { WorkCompletion } from '../completion/work-completion.js';
@@ -98,7 +99,7 @@ export class Connection implements AsyncDisposable {
    * await connection.send(JSON.stringify({ get: 'colour' }));
    */
   send(data: MessageData): Promise<WorkCompletion> {
-    return this.#buffers.use(data, (sge) => this.qp.send({ opcode: WrOpcode.SEND, sgList: [sge] }));
+    return excused(this.#buffers.use(data, (sge) => this.qp.send({ opcode: WrOpcode.SEND, sgList: [sge] })));
   }
 
   /** True after `close()`, and when the peer is gone. */

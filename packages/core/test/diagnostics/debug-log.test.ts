@@ -22,7 +22,7 @@ it('NODE_DEBUG=verbs writes a line for each thing of interest', async () => {
     'register MemoryRegion #3: 4096 bytes, LOCAL_WRITE|REMOTE_WRITE',
     'open CompletionQueue #4',
     'open QueuePair #5',
-    /^post failed on QueuePair #5, after 0 requests: EINVAL: invalid argument, ibv_post_send: the state/,
+    /^post failed on QueuePair #5, after 0 requests: EINVAL: invalid argument, ibv_post_send: the queue pair is in/,
     'QueuePair #5 0x0000XX: RESET -> INIT (modify)',
     'QueuePair #5 0x0000XX: INIT -> RTR (modify)',
     'QueuePair #5 0x0000XX: RTR -> RTS (modify)',

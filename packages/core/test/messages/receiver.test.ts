@@ -154,7 +154,7 @@ describe('a receiver of a connected queue pair', () => {
     expect(() => receiver(two, { slots: 0 })).toThrow(/^options\.slots/);
     expect(() => receiver(two, { slots: 17 })).toThrow(/^options\.slots must be at most cap\.maxRecvWr, 16/);
     expect(() => receiver(two, { length: 1 } as never)).toThrow(/length/);
-    expect(() => receiver(createQp(b))).toThrow(/EINVAL.*must be in INIT or later/);
+    expect(() => receiver(createQp(b))).toThrow(/EINVAL.*takes receive requests from INIT on/);
     const srq = b.pd.createSrq({ maxWr: 4 });
     const shared = b.pd.createQp({
       qpType: QpType.RC,
