@@ -51,6 +51,12 @@ for (let i = 0; i < 64; i++) peer.postRecv({ wrId: i, sgList: [{ mr, length: 64 
 `;
 const AFTER = 'console.log(receives.poll(64).filter((wc) => wc.ok && wc.byteLen === 64).length); ctx.close();';
 
+it('runs the program with a socket', async () => {
+  expect(programs[3]).toContain("from '@verbs/core/stream'");
+  const { stdout, stderr } = await runProgram('socket.mjs', programs[3] ?? '');
+  expect([stdout, stderr]).toEqual(['hello over a socket\n', '']);
+});
+
 it('runs the two programs that meet', async () => {
   const [, server = '', client = ''] = programs;
   expect(server).toContain('listen(');
@@ -76,7 +82,7 @@ server.kill();`,
 });
 
 it('runs the lines about receivers', async () => {
-  expect(programs[3]).toContain('receiver(qp');
+  expect(programs[4]).toContain('receiver(qp');
   const others = `
 import { receiver } from '@verbs/core';
 setImmediate(async () => {
@@ -87,25 +93,25 @@ setImmediate(async () => {
   // The reply may be on its way still, and closing would fail it.
   process.exit();
 });`;
-  const ended = await runProgram('receivers.mjs', BEFORE + others + (programs[3] ?? ''));
+  const ended = await runProgram('receivers.mjs', BEFORE + others + (programs[4] ?? ''));
   expect(ended).toEqual({ code: 0, signal: null, stdout: 'hello, too\n', stderr: '' });
 });
 
 it('runs the lines about batches', async () => {
-  expect(programs[4]).toContain('postSendBatch');
-  const ended = await runProgram('batches.mjs', BEFORE + (programs[4] ?? '') + AFTER);
+  expect(programs[5]).toContain('postSendBatch');
+  const ended = await runProgram('batches.mjs', BEFORE + (programs[5] ?? '') + AFTER);
   expect(ended).toEqual({ code: 0, signal: null, stdout: '64\n', stderr: '' });
 });
 
 it('runs the lines about the diagnostics channels', async () => {
-  expect(programs[5]).toContain("subscribe('verbs:qp:state'");
+  expect(programs[6]).toContain("subscribe('verbs:qp:state'");
   const broken = `
 const { QpState } = await import('@verbs/core');
 qp.modify({ qpState: QpState.ERR });
 qp.postRecv({ wrId: 9, sgList: [{ mr, length: 64 }] });
 cq.poll();
 ctx.close();`;
-  const ended = await runProgram('diagnostics.mjs', (programs[5] ?? '') + BEFORE + broken);
+  const ended = await runProgram('diagnostics.mjs', (programs[6] ?? '') + BEFORE + broken);
   expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
   expect(ended.stdout.replaceAll(/0x[0-9a-f]+/g, '0xN').split('\n')).toEqual([
     ...['0xN: RESET -> INIT', '0xN: INIT -> RTR', '0xN: RTR -> RTS'],

@@ -9,7 +9,7 @@ export type Resolution = 'nodenext' | 'node16' | 'bundler';
 /** Compiles a strict program that imports everything of the installed packages, declarations included. */
 export function compileTypes(project: Project, packages: Package[], resolution: Resolution): Ended {
   const names = packages.map(({ name }) => name).filter((name) => name !== '@verbs/cli');
-  const imports = [...names, '@verbs/core/provider', '@verbs/core/rendezvous'].map(
+  const imports = [...names, '@verbs/core/provider', '@verbs/core/rendezvous', '@verbs/core/stream'].map(
     (name, i) => `import * as m${i} from '${name}';`,
   );
   project.write(

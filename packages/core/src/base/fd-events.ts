@@ -22,7 +22,10 @@ const awaited = new Set<FdEvents>();
 export class FdEvents {
   readonly #source: EventSource;
   readonly #waiters = new Set<object>();
+  /** Those who do not keep the process alive. */
+  readonly #quiet = new WeakSet<object>();
   #watched = false;
+  #alive = false;
   /** The program takes events off the descriptor itself: who waits for one must have it raised before anything else. */
   taken = false;
 
@@ -44,17 +47,33 @@ export class FdEvents {
       this.#watched = true;
     }
     this.#waiters.add(waiter);
-    if (this.#waiters.size === 1) {
-      awaited.add(this);
-      this.#source.ref(true);
+    if (this.#waiters.size === 1) awaited.add(this);
+    this.#keepAlive();
+  }
+
+  /** Whether the waits of that waiter, this one and later ones, leave the process free to end. */
+  quiet(waiter: object, quiet: boolean): void {
+    if (quiet) this.#quiet.add(waiter);
+    else this.#quiet.delete(waiter);
+    this.#keepAlive();
+  }
+
+  #keepAlive(): void {
+    let alive = false;
+    for (const waiter of this.#waiters) {
+      alive = !this.#quiet.has(waiter);
+      if (alive) break;
     }
+    if (alive === this.#alive) return;
+    this.#alive = alive;
+    this.#source.ref(alive);
   }
 
   /** The waiter waits no longer. */
   leave(waiter: object): void {
-    if (!this.#waiters.delete(waiter) || this.#waiters.size !== 0) return;
-    awaited.delete(this);
-    this.#source.ref(false);
+    if (!this.#waiters.delete(waiter)) return;
+    if (this.#waiters.size === 0) awaited.delete(this);
+    this.#keepAlive();
   }
 
   /** The descriptor is gone. */

@@ -13,6 +13,7 @@ export class SendBuffers {
   readonly #pd: ProtectionDomain;
   readonly #count: number;
   readonly #size: number;
+  readonly #limit: string;
   #mr: MemoryRegion | undefined;
   readonly #free: number[] = [];
   /** Those who wait for a free buffer, first come first served. */
@@ -20,15 +21,17 @@ export class SendBuffers {
   #inUse = 0;
   #closed = false;
 
-  constructor(pd: ProtectionDomain, count: number, size: number) {
+  /** `limit` says whose size it is, for the error of data that is longer. */
+  constructor(pd: ProtectionDomain, count: number, size: number, limit = "the size of the receiver's buffers") {
     this.#pd = pd;
     this.#count = count;
     this.#size = size;
+    this.#limit = limit;
   }
 
   /** Copies the data into a buffer, waits for one before if need be, and gives it back when `send` is done. */
   async use<T>(data: MessageData, send: (sge: { mr: MemoryRegion; offset: number; length: number }) => Promise<T>) {
-    let bytes = bytesOf(data, this.#size);
+    let bytes = bytesOf(data, this.#size, this.#limit);
     const mr = this.#region();
     let slot = this.#free.pop();
     if (slot === undefined) {
@@ -75,12 +78,12 @@ export class SendBuffers {
 }
 
 /** The data as it is now: a copy is only made of text. */
-function bytesOf(data: unknown, max: number): Uint8Array {
+function bytesOf(data: unknown, max: number, limit: string): Uint8Array {
   let bytes: Uint8Array;
   if (typeof data === 'string') bytes = encoder.encode(data);
   else if (types.isUint8Array(data)) bytes = data;
   else if (types.isAnyArrayBuffer(data)) bytes = new Uint8Array(data);
   else throw typeError('data', 'a Uint8Array, an ArrayBuffer or text', data);
   if (bytes.byteLength <= max) return bytes;
-  throw rangeError('data.byteLength', `at most ${max}, the size of the receiver's buffers`, bytes.byteLength);
+  throw rangeError('data.byteLength', `at most ${max}, ${limit}`, bytes.byteLength);
 }

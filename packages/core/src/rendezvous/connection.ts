@@ -1,7 +1,10 @@
+import { onAbort } from '../base/abort.js';
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
+import { fields, maybe, range } from '../base/fields.js';
 import { excused } from '../base/handled.js';
 import { kEnd, kNotified } from '../base/symbols.js';
+import type { WaitOptions } from '../base/wait-options.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import type { WorkCompletion } from '../completion/work-completion.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
@@ -13,14 +16,25 @@ import type { QpCap } from '../qp/qp-init-attr.js';
 import type { QpEndpoint } from '../qp/endpoint.js';
 import type { QueuePair } from '../qp/queue-pair.js';
 import type { Lines } from './lines.js';
-import type { CheckedOptions } from './options.js';
+import { abortSignal, type CheckedOptions } from './options.js';
 
 const DEFAULT_SIZE = 4096;
+/** Of buffers that the peer asks for. */
+const LARGEST_SIZE = 65_536;
 /**
  * 0.54 s, eight times: a peer may get no processor for seconds on a busy machine. That it is gone the TCP connection tells
  * at once.
  */
 const ACK_TIMEOUT = 17;
+
+/** The options of {@link Connection.send}. */
+export interface SendOptions extends WaitOptions {
+  /** Milliseconds, 1 to 2147483647; default: as long as the connection stands. */
+  timeout?: number;
+}
+
+const sendOptions = fields({ timeout: maybe(range(1, 0x7fffffff)), signal: maybe(abortSignal) });
+const peerBuffers = fields({ slots: range(1, 0xffffff), size: range(1, 2 ** 30) });
 
 /**
  * A connected queue pair of RC, and the TCP connection that tells when the peer is gone. Created by {@link dial} and by
@@ -38,13 +52,26 @@ export class Connection implements AsyncDisposable {
   readonly pd: ProtectionDomain;
   /** Its completion queue, for both directions. */
   readonly cq: CompletionQueue;
+  /**
+   * The buffers that the peer has for messages, by its option `receive`; undefined if it posts receive requests itself, or
+   * none.
+   */
+  peerReceive: { readonly slots: number; readonly size: number } | undefined = undefined;
   /** What the peer gave as its `privateData`; undefined for nothing. */
   privateData: unknown = undefined;
   /** Resolves when the peer has closed the connection, or is gone, and after `close()`. */
   readonly disconnected: Promise<void>;
+  /** The ends of the TCP connection, as `node:net` has them; undefined when it was closed too early. */
+  readonly localAddress: string | undefined;
+  /** See `localAddress`. */
+  readonly localPort: number | undefined;
+  /** See `localAddress`. */
+  readonly remoteAddress: string | undefined;
+  /** See `localAddress`. */
+  readonly remotePort: number | undefined;
   readonly #lines: Lines;
   readonly #messages: Receiver | undefined;
-  readonly #buffers: SendBuffers;
+  #buffers: SendBuffers | undefined;
   readonly #release: () => void;
   #closed = false;
 
@@ -56,6 +83,12 @@ export class Connection implements AsyncDisposable {
     this.pd = pd;
     this.cq = cq;
     this.#lines = lines;
+    ({
+      localAddress: this.localAddress,
+      localPort: this.localPort,
+      remoteAddress: this.remoteAddress,
+      remotePort: this.remotePort,
+    } = lines.ends);
     this.#release = release;
     try {
       this.qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: cap as QpCap });
@@ -66,8 +99,6 @@ export class Connection implements AsyncDisposable {
       cq.close();
       throw error;
     }
-    const size = this.#messages?.size ?? DEFAULT_SIZE;
-    this.#buffers = new SendBuffers(pd, Math.max(1, Math.min(16, this.qp.cap.maxSendWr)), size);
     this.disconnected = lines.ended.then(() => {
       this.#peerGone();
     });
@@ -92,19 +123,50 @@ export class Connection implements AsyncDisposable {
    * Sends a message, from a buffer of the connection, and waits until the peer has it. The data may change as soon as
    * this returns.
    *
-   * @throws RangeError for data that is longer than `receive.size` (default 4096)
-   * @throws CompletionError, VerbsError as {@link QueuePair.send}
+   * @param options `signal` and `timeout` end the waiting, not the message: the peer may get it later
+   * @throws RangeError for data that is longer than `receive.size` of the peer (or, of a peer without that option, of this
+   *   side; default 4096)
+   * @throws VerbsError ETIMEDOUT; CompletionError and VerbsError as {@link QueuePair.send}
    * @example
    * const connection = await dial({ port: 18515 });
-   * await connection.send(JSON.stringify({ get: 'colour' }));
+   * await connection.send(JSON.stringify({ get: 'colour' }), { timeout: 1000 });
    */
-  send(data: MessageData): Promise<WorkCompletion> {
-    return excused(this.#buffers.use(data, (sge) => this.qp.send({ opcode: WrOpcode.SEND, sgList: [sge] })));
+  send(data: MessageData, options: SendOptions = {}): Promise<WorkCompletion> {
+    return excused(this.#send(data, options), options.signal);
+  }
+
+  async #send(data: MessageData, options: SendOptions): Promise<WorkCompletion> {
+    const { timeout, signal } = sendOptions(options, 'options');
+    signal?.throwIfAborted();
+    const sent = this.#sendBuffers().use(data, (sge) => this.qp.send({ opcode: WrOpcode.SEND, sgList: [sge] }));
+    return signal === undefined && timeout === undefined ? sent : patient(sent, signal, timeout);
+  }
+
+  #sendBuffers(): SendBuffers {
+    if (this.#buffers !== undefined) return this.#buffers;
+    const own = this.#messages?.size ?? DEFAULT_SIZE;
+    const theirs = this.peerReceive?.size;
+    // What the peer says must not make this side allocate without bounds.
+    const size = theirs === undefined ? own : Math.min(theirs, Math.max(own, LARGEST_SIZE));
+    const limit =
+      size === theirs ? 'the `receive.size` of the peer' : "the size of this side's buffers, `receive.size`";
+    this.#buffers = new SendBuffers(this.pd, Math.max(1, Math.min(16, this.qp.cap.maxSendWr)), size, limit);
+    return this.#buffers;
   }
 
   /** True after `close()`, and when the peer is gone. */
   get closed(): boolean {
     return this.#closed || this.qp.closed;
+  }
+
+  /** The open connection keeps the process alive: the state of a new one. */
+  ref(): void {
+    this.#lines.ref(true);
+  }
+
+  /** The open connection does not keep the process alive; waits on its queue pair do. */
+  unref(): void {
+    this.#lines.ref(false);
   }
 
   /** Closes the queue pair, what was made for it, and the TCP connection. */
@@ -113,7 +175,7 @@ export class Connection implements AsyncDisposable {
     this.#closed = true;
     this.qp.close();
     this.#messages?.close();
-    this.#buffers.close();
+    this.#buffers?.close();
     this.cq.close();
     this.#lines.close();
     this.#release();
@@ -123,6 +185,16 @@ export class Connection implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
     await this.disconnected;
+  }
+
+  /** @internal The buffers for the peer's messages, as the peer learns them. */
+  get receiving(): { slots: number; size: number } | undefined {
+    return this.#messages && { slots: this.#messages.slots, size: this.#messages.size };
+  }
+
+  /** @internal What the peer said of its buffers. It is not trusted. */
+  peerSaid(receive: unknown): void {
+    if (receive !== undefined) this.peerReceive = peerBuffers(receive, 'receive');
   }
 
   /** @internal What the peer needs to connect. */
@@ -143,4 +215,44 @@ export class Connection implements AsyncDisposable {
       this.#messages?.[kEnd]();
     });
   }
+}
+
+/** Waits for a message no longer than the program wants; its buffer stays in use until it is sent. */
+function patient<T>(sent: Promise<T>, signal: AbortSignal | undefined, timeout: number | undefined): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = () => {
+      const hint = 'does it post receive requests, for instance by its option `receive`?';
+      const text = `the peer has not taken the message for ${timeout} ms`;
+      end(() => {
+        reject(new VerbsError(errno.ETIMEDOUT, 'ibv_post_send', { text, hint }));
+      });
+    };
+    const timer = timeout === undefined ? undefined : setTimeout(late, timeout);
+    const stop =
+      signal &&
+      onAbort(signal, () => {
+        end(() => {
+          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an AbortSignal's reason may be anything
+          reject(signal.reason);
+        });
+      });
+    const end = (act: () => void) => {
+      clearTimeout(timer);
+      stop?.();
+      act();
+    };
+    sent.then(
+      (value) => {
+        end(() => {
+          resolve(value);
+        });
+      },
+      (error: unknown) => {
+        end(() => {
+          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- the same rejection
+          reject(error);
+        });
+      },
+    );
+  });
 }

@@ -49,7 +49,7 @@ export async function dial(options: DialOptions): Promise<Connection> {
     connection = new Connection(device.pd, lines, given, () => {
       device.close();
     });
-    lines.send({ verbs: 1, endpoint: connection.endpoint(given), privateData });
+    lines.send({ verbs: 1, endpoint: connection.endpoint(given), receive: connection.receiving, privateData });
     const reply = await lines.receive({ timeout, signal });
     if (reply['rejected'] === true) {
       throw Object.assign(problem('REJECTED', 'the peer rejected the connection'), {
@@ -58,6 +58,7 @@ export async function dial(options: DialOptions): Promise<Connection> {
     }
     if (!isObject(reply['endpoint'])) throw foreign();
     connection.connect(reply['endpoint'], given);
+    connection.peerSaid(reply['receive']);
     connection.privateData = reply['privateData'];
     lines.send({ ready: true });
     return connection;

@@ -4,7 +4,7 @@
  *
  * @packageDocumentation
  */
-export { Connection } from './connection.js';
+export { Connection, type SendOptions } from './connection.js';
 export { dial, type DialOptions } from './dial.js';
 export { listen, type ListenOptions, Request, Server } from './listen.js';
 export type { ConnectionOptions } from './options.js';

@@ -12,6 +12,14 @@ export interface Patience {
   signal: AbortSignal | undefined;
 }
 
+/** Both ends of a TCP connection, as `node:net` has them. */
+export interface Ends {
+  localAddress: string | undefined;
+  localPort: number | undefined;
+  remoteAddress: string | undefined;
+  remotePort: number | undefined;
+}
+
 /** A TCP connection that carries one JSON value a line. The peer is not trusted. */
 export class Lines {
   /** Resolves when the connection has ended, whoever ended it. */
@@ -46,6 +54,16 @@ export class Lines {
 
   get remoteAddress(): string {
     return this.#socket.remoteAddress ?? '';
+  }
+
+  get ends(): Ends {
+    const { localAddress, localPort, remoteAddress, remotePort } = this.#socket;
+    return { localAddress, localPort, remoteAddress, remotePort };
+  }
+
+  ref(alive: boolean): void {
+    if (alive) this.#socket.ref();
+    else this.#socket.unref();
   }
 
   send(message: object): void {

@@ -174,6 +174,7 @@ export class Request {
   readonly remoteAddress: string;
   readonly #lines: Lines;
   readonly #endpoint: unknown;
+  readonly #receive: unknown;
   readonly #device: Device;
   readonly #options: ListenOptions;
   #answered = false;
@@ -184,6 +185,7 @@ export class Request {
     this.remoteAddress = lines.remoteAddress;
     this.#lines = lines;
     this.#endpoint = hello['endpoint'];
+    this.#receive = hello['receive'];
     this.#device = device;
     this.#options = options;
   }
@@ -218,8 +220,9 @@ export class Request {
       const { privateData } = given;
       const endpoint = connection.endpoint(given);
       connection.connect(this.#endpoint, given);
+      connection.peerSaid(this.#receive);
       connection.privateData = this.privateData;
-      this.#lines.send({ endpoint, privateData });
+      this.#lines.send({ endpoint, receive: connection.receiving, privateData });
       const { ready } = await this.#lines.receive({ timeout: given.timeout, signal });
       if (ready !== true) throw foreign();
       return connection;

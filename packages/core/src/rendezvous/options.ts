@@ -55,8 +55,13 @@ export const connectionOptions = fields(CONNECTION_FIELDS);
 /** The checked options. */
 export type CheckedOptions = ReturnType<typeof connectionOptions>;
 
+/** The check of an AbortSignal. */
+export const abortSignal = (value: unknown, path: string): AbortSignal => {
+  if (value instanceof AbortSignal) return value;
+  throw typeError(path, 'an AbortSignal', value);
+};
+
 /** The signal of the options. */
 export function signalOf({ signal }: { signal?: unknown }): AbortSignal | undefined {
-  if (signal === undefined || signal instanceof AbortSignal) return signal;
-  throw typeError('options.signal', 'an AbortSignal', signal);
+  return signal === undefined ? undefined : abortSignal(signal, 'options.signal');
 }

@@ -57,6 +57,46 @@ describe('listen and dial', () => {
     expect(client.closed).toBe(true);
   });
 
+  it('tell each other their buffers: a message that is too long for the peer is refused with that reason', async () => {
+    const server = await serve({ receive: { slots: 4, size: 64 } });
+    const dialled = dial({ port: server.port, receive: { slots: 3, size: 1_000_000 } });
+    const accepted = kept(await (await next(server)).accept());
+    const client = kept(await dialled);
+    expect([client.peerReceive, accepted.peerReceive]).toEqual([
+      { slots: 4, size: 64 },
+      { slots: 3, size: 1_000_000 },
+    ]);
+    await expect(client.send('x'.repeat(65))).rejects.toThrow(
+      'data.byteLength must be at most 64, the `receive.size` of the peer; received 65',
+    );
+    // A longer message than this side's own buffers.
+    await accepted.send('y'.repeat(10_000));
+    expect((await client.messages.next())?.data.byteLength).toBe(10_000);
+    const [plain] = await both();
+    expect(plain.peerReceive).toBeUndefined();
+  });
+
+  it('end the wait of a send by its signal or its time, and the message itself goes on', async () => {
+    const server = await serve();
+    const dialled = dial({ port: server.port });
+    const accepted = kept(await (await next(server)).accept());
+    const client = kept(await dialled);
+    await expect(client.send('first', { timeout: 50 })).rejects.toMatchObject({
+      code: 'ETIMEDOUT',
+      message: expect.stringContaining('the peer has not taken the message for 50 ms') as string,
+    });
+    const controller = new AbortController();
+    const second = client.send('second', { signal: controller.signal });
+    controller.abort(new Error('enough'));
+    await expect(second).rejects.toThrow('enough');
+    const mr = accepted.pd.allocMr(64, ALL_ACCESS);
+    for (const text of ['first', 'second']) {
+      const { byteLen } = await accepted.qp.recv({ sgList: [{ mr }] });
+      expect(new TextDecoder().decode(mr.bytes.subarray(0, byteLen))).toBe(text);
+    }
+    await expect(client.send('x', { timeout: 0 })).rejects.toThrow('options.timeout');
+  });
+
   it('are patient with a peer that gets no processor: 4 seconds', async () => {
     for (const { qp } of await both()) {
       const { timeout, retryCnt } = qp.query(QpAttrMask.TIMEOUT | QpAttrMask.RETRY_CNT).attr;

@@ -1,4 +1,5 @@
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 const LENGTH = 4;
 
@@ -8,7 +9,7 @@ export const socketPath = (pid: number) => `\0verbs-bench-${pid}`;
 export const connectSocket = (pid: number) => connect(socketPath(pid));
 
 /** Calls back with each message that is complete: they come behind their lengths. */
-export function onMessages(socket: Socket, callback: (message: Buffer) => void): void {
+export function onMessages(socket: Duplex, callback: (message: Buffer) => void): void {
   let rest: Buffer = Buffer.alloc(0);
   socket.on('data', (chunk: Buffer) => {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -24,7 +25,7 @@ export function onMessages(socket: Socket, callback: (message: Buffer) => void):
 }
 
 /** False: wait for 'drain'. */
-export function put(socket: Socket, message: Uint8Array): boolean {
+export function put(socket: Duplex, message: Uint8Array): boolean {
   const frame = Buffer.allocUnsafe(LENGTH + message.length);
   frame.writeUInt32LE(message.length);
   frame.set(message, LENGTH);

@@ -1,0 +1,216 @@
+import { EventEmitter } from 'node:events';
+import { fields, or, range } from '../base/fields.js';
+import { typeError } from '../base/validate.js';
+import { listen, type Request, type Server as Listener } from '../rendezvous/listen.js';
+import { announced } from './announcement.js';
+import { connectionOptions, SOCKET_FIELDS, type SocketOptions } from './connect.js';
+import { Socket } from './socket.js';
+
+/** The options of {@link SocketServer.listen}. */
+export interface ListenSocketOptions {
+  /** The port; default 0: a free one, see {@link SocketServer.address}. */
+  port?: number;
+  /** The address to listen at; default 127.0.0.1: programs of this machine. `'::'` is everybody. */
+  host?: string;
+  /** Peers that may wait for their acceptance, default 64. */
+  backlog?: number;
+}
+
+/** The events of a {@link SocketServer}. */
+export interface SocketServerEvents {
+  /** It listens. */
+  listening: [];
+  /** A peer has connected. */
+  connection: [socket: Socket];
+  /** The port cannot be listened at. */
+  error: [error: Error];
+  /** It was closed, and its last socket too. */
+  close: [];
+}
+
+const text = (value: unknown, path: string): string => {
+  if (typeof value !== 'string') throw typeError(path, 'text', value);
+  return value;
+};
+
+const serverOptions = fields(SOCKET_FIELDS);
+const listenOptions = fields({
+  port: or(range(0, 65_535), 0),
+  host: or(text, '127.0.0.1'),
+  backlog: or(range(1, 65_535), 64),
+});
+
+/**
+ * A server for sockets, in the form of `net.Server`. Made by {@link createServer}.
+ *
+ * @example
+ * import { createServer } from '@verbs/core/stream';
+ * const server = createServer((socket) => socket.pipe(socket));
+ * server.listen({ port: 18515 });
+ */
+export class SocketServer extends EventEmitter<SocketServerEvents> implements AsyncDisposable {
+  readonly #options: SocketOptions & { slots: number; size: number };
+  readonly #sockets = new Set<Socket>();
+  #listener: Listener | undefined;
+  #state: 'new' | 'starting' | 'listening' | 'closing' | 'closed' = 'new';
+  #host = '';
+
+  /** @internal */
+  constructor(options: SocketOptions) {
+    super();
+    this.#options = serverOptions(options, 'options');
+  }
+
+  /** Whether it listens. */
+  get listening(): boolean {
+    return this.#state === 'listening';
+  }
+
+  /** The port that it listens at; 0 before 'listening' and after `close()`. */
+  get port(): number {
+    return this.address()?.port ?? 0;
+  }
+
+  /** The number of its open sockets. */
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
+  /** Where it listens; null before 'listening' and after `close()`. */
+  address(): { address: string; family: string; port: number } | null {
+    if (this.#listener === undefined || !this.listening) return null;
+    const address = this.#host;
+    return { address, family: address.includes(':') ? 'IPv6' : 'IPv4', port: this.#listener.port };
+  }
+
+  /**
+   * Begins to listen. 'listening' follows, or 'error'.
+   *
+   * @throws TypeError, RangeError for an option, by its name
+   */
+  listen(options: ListenSocketOptions | number = {}, listener?: () => void): this {
+    const { port, host, backlog } = listenOptions(typeof options === 'number' ? { port: options } : options, 'options');
+    if (listener !== undefined) this.once('listening', listener);
+    this.#state = 'starting';
+    this.#host = host;
+    const { pd, signal } = this.#options;
+    listen({ port, host, backlog, ...(pd && { pd }), ...(signal && { signal }) }).then(
+      (server) => {
+        this.#listener = server;
+        if (this.#state === 'closing') {
+          server.close();
+          this.#closeIfLast();
+          return;
+        }
+        this.#state = 'listening';
+        signal?.addEventListener('abort', () => this.close(), { once: true });
+        void this.#accept(server);
+        this.emit('listening');
+      },
+      (error: unknown) => {
+        this.#state = 'closed';
+        this.emit('error', error as Error);
+      },
+    );
+    return this;
+  }
+
+  /** Ends the listening. The sockets stay; 'close' comes with the end of the last one. */
+  close(listener?: () => void): this {
+    if (listener !== undefined) this.once('close', listener);
+    if (this.#state === 'closed' || this.#state === 'closing') return this;
+    const started = this.#state !== 'starting';
+    this.#state = 'closing';
+    this.#listener?.close();
+    if (started)
+      queueMicrotask(() => {
+        this.#closeIfLast();
+      });
+    return this;
+  }
+
+  /** Calls back with the number of open sockets, as `net.Server`. */
+  getConnections(callback: (error: Error | null, count: number) => void): this {
+    process.nextTick(callback, null, this.#sockets.size);
+    return this;
+  }
+
+  /** `await using` closes the server and its sockets at the end of its block. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#state === 'closed') return;
+    const closed = new Promise<void>((resolve) => this.once('close', resolve));
+    this.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  async #accept(server: Listener): Promise<void> {
+    for await (const request of server) this.#open(request);
+  }
+
+  #open(request: Request): void {
+    const { slots, size, allowHalfOpen } = this.#options;
+    try {
+      announced(request.privateData);
+    } catch (error) {
+      request.reject({ privateData: (error as Error).message });
+      return;
+    }
+    const socket = new Socket({
+      buffers: { slots, size },
+      allowHalfOpen,
+      connect: async (end) => {
+        // The listener has the protection domain.
+        const options = { ...this.#options };
+        delete options.pd;
+        const connection = await request.accept(connectionOptions(options, end));
+        return { connection, peer: request.privateData };
+      },
+    });
+    this.#sockets.add(socket);
+    // A peer that gives up before it is connected is none of the program's.
+    const ignored = () => undefined;
+    socket.on('error', ignored);
+    socket.once('connect', () => {
+      socket.off('error', ignored);
+      this.emit('connection', socket);
+    });
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      this.#closeIfLast();
+    });
+  }
+
+  #closeIfLast(): void {
+    if (this.#state !== 'closing' || this.#sockets.size !== 0) return;
+    this.#state = 'closed';
+    this.emit('close');
+  }
+}
+
+/**
+ * A server for {@link connect}, as `net.createServer`.
+ *
+ * @param listener for 'connection'
+ * @throws TypeError, RangeError for an option, by its name
+ * @example
+ * import { createServer } from '@verbs/core/stream';
+ * const server = createServer((socket) => socket.pipe(socket)).listen({ port: 18515 });
+ * @example
+ * import http from 'node:http';
+ * import { createServer } from '@verbs/core/stream';
+ * const web = http.createServer((request, response) => response.end('over RDMA'));
+ * createServer((socket) => web.emit('connection', socket)).listen({ port: 8080 });
+ */
+export function createServer(listener?: (socket: Socket) => void): SocketServer;
+/** The same with options for the sockets. */
+export function createServer(options: SocketOptions, listener?: (socket: Socket) => void): SocketServer;
+export function createServer(
+  first: SocketOptions | ((socket: Socket) => void) = {},
+  second?: (socket: Socket) => void,
+): SocketServer {
+  const [options, listener] = typeof first === 'function' ? [{}, first] : [first, second];
+  const server = new SocketServer(options);
+  if (listener !== undefined) server.on('connection', listener);
+  return server;
+}
