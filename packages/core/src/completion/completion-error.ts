@@ -2,7 +2,7 @@ import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { enumName, WcStatus, WrOpcode } from '../enums/index.js';
 import { operationMissing } from '../reasons/post-reason.js';
-import { statusHint } from '../reasons/status-hint.js';
+import { rightHint, statusHint } from '../reasons/status-hint.js';
 import type { WorkCompletion } from './work-completion.js';
 
 /**
@@ -37,7 +37,7 @@ export class CompletionError extends VerbsError {
       code: `WC_${wc.statusName}`,
       text: wc.statusText,
       detail: `of ${operation} (wrId ${wc.wrId}) on queue pair 0x${wc.qpNum.toString(16)}`,
-      hint: missing ?? statusHint(wc.status),
+      hint: missing ?? (opcode === undefined ? undefined : rightHint(wc.status, opcode)) ?? statusHint(wc.status),
     });
     this.wc = wc;
     this.operation = operation;

@@ -1,4 +1,4 @@
-import { WcStatus } from '../enums/index.js';
+import { enumName, WcStatus, WrOpcode } from '../enums/index.js';
 
 /** What to look at first, by status: the table of docs/concepts/errors.md says the same. */
 const HINTS: Readonly<Partial<Record<keyof typeof WcStatus, string>>> = {
@@ -30,6 +30,25 @@ const HINTS: Readonly<Partial<Record<keyof typeof WcStatus, string>>> = {
 const byStatus = new Map<number, string>(
   Object.entries(HINTS).map(([name, hint]) => [WcStatus[name as keyof typeof WcStatus], hint]),
 );
+
+const RIGHTS: Readonly<Partial<Record<keyof typeof WrOpcode, string>>> = {
+  RDMA_WRITE: 'REMOTE_WRITE',
+  RDMA_WRITE_WITH_IMM: 'REMOTE_WRITE',
+  ATOMIC_WRITE: 'REMOTE_WRITE',
+  RDMA_READ: 'REMOTE_READ',
+  ATOMIC_CMP_AND_SWP: 'REMOTE_ATOMIC',
+  ATOMIC_FETCH_AND_ADD: 'REMOTE_ATOMIC',
+};
+
+/** Of an operation that the peer denied: the right that it needs, in two places. */
+export function rightHint(status: number, opcode: number): string | undefined {
+  if (status !== WcStatus.REM_ACCESS_ERR && status !== WcStatus.REM_INV_REQ_ERR) return undefined;
+  const name = enumName(WrOpcode, opcode);
+  const right = RIGHTS[name as keyof typeof WrOpcode];
+  if (right === undefined) return undefined;
+  const places = 'in `access` of the queue pair there (connect, listen or dial) and of the region';
+  return `${name} needs AccessFlags.${right} ${places}; else look at addr, rkey and the bounds in \`remote\``;
+}
 
 /** What to look at first, for a status other than SUCCESS. */
 export function statusHint(status: number): string | undefined {

@@ -196,7 +196,7 @@ describe('a failed completion', () => {
     const { message, operation, wc } = error as CompletionError;
     expect(operation).toBe('RDMA_WRITE');
     expect(message).toContain(`of RDMA_WRITE (wrId 7) on queue pair 0x${one.qpNum.toString(16)}`);
-    expect(message).toContain("the peer's memory: look at addr and rkey in `remote`");
+    expect(message).toContain('RDMA_WRITE needs AccessFlags.REMOTE_WRITE in `access` of the queue pair there');
     expect(wc.statusHint).toContain("the peer's memory");
     expect(JSON.parse(JSON.stringify(error))).toMatchObject({
       code: 'WC_REM_ACCESS_ERR',

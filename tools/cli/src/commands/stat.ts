@@ -49,10 +49,13 @@ function stat({ device, pid, json }: Options): void {
   else for (const row of rows) print(rowText(row));
   if (rows.length > 0) return;
   const there = all.flatMap(({ pid: id, devices }) => devices.map(({ name }) => `${name} of ${id}`));
-  throw new Failure(
-    there.length === 0 ? 'no process of yours has a device of the software NIC open' : 'no such device is open',
-    { hint: there.length === 0 ? 'a device has counters while a program has it open' : `open are ${there.join(', ')}` },
-  );
+  // Who asks for a certain one misses it; else there is nothing to tell, which is no failure, as in `verbs top`.
+  if (device !== undefined || pid !== undefined) {
+    const hint =
+      there.length === 0 ? 'a device has counters while a program has it open' : `open are ${there.join(', ')}`;
+    throw new Failure('no such device is open', { hint });
+  }
+  if (json !== true) print('no process of yours has a device of the software NIC open');
 }
 
 const COLUMNS = 78;

@@ -157,6 +157,7 @@ export const dataCalls = {
       .map((name) => [`CompletionBatch.${name}`, (w) => [w.random.below(4)]]),
   ),
 
+  'WorkCompletion.toJSON': () => [],
   'CompletionQueue.poll': (w) => w.random.pick([[], [1], [64], [1000], [Infinity]]),
   'CompletionQueue.resize': (w) => [w.random.pick([1, 16, 300])],
   'CompletionQueue.modify': () => [{ cqCount: 1, cqPeriod: 1 }],
