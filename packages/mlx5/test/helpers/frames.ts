@@ -4,7 +4,6 @@ import {
   type CompletionQueue,
   type Context,
   type MemoryRegion,
-  QpState,
   QpType,
   type QueuePair,
   SendFlags,
@@ -40,9 +39,7 @@ export class Port {
       recvCq: this.#cq,
       cap: { maxSendWr: SLOTS, maxRecvWr: SLOTS },
     });
-    this.qp.modify({ qpState: QpState.INIT, portNum: 1 });
-    this.qp.modify({ qpState: QpState.RTR });
-    this.qp.modify({ qpState: QpState.RTS });
+    this.qp.activate();
     this.#out = pd.allocMr(SLOTS * ROOM, AccessFlags.LOCAL_WRITE);
     this.#in = pd.allocMr(SLOTS * ROOM, AccessFlags.LOCAL_WRITE);
     for (let slot = 0; slot < SLOTS; slot++) this.#postRecv(slot);
