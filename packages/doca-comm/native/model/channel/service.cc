@@ -221,7 +221,6 @@ doca_error_t Service::accept(const Request& request, Peer** accepted) {
   });
   if (error != DOCA_SUCCESS) {
     if (peer) transport_.remove(*peer);
-    respond(Type::kReject, request.message, request.from);
     return error == DOCA_ERROR_NO_MEMORY ? error : DOCA_ERROR_INITIALIZATION;
   }
   respond(Type::kAccept, request.message, request.from, &peer->connection->own());
@@ -231,12 +230,16 @@ doca_error_t Service::accept(const Request& request, Peer** accepted) {
 }
 
 bool Service::accept_next(Peer** peer) {
-  *peer = nullptr;
   if (requests_.empty()) return false;
-  const Request request = std::move(requests_.front());
+  const doca_error_t error = accept(requests_.front(), peer);
+  if (error == DOCA_ERROR_NO_MEMORY) return false;
+  if (error == DOCA_SUCCESS) {
+    (*peer)->known = true;
+  } else {
+    respond(Type::kReject, requests_.front().message, requests_.front().from);
+  }
   requests_.pop_front();
-  if (accept(request, peer) == DOCA_SUCCESS) (*peer)->known = true;
-  return true;
+  return error == DOCA_SUCCESS;
 }
 
 doca_error_t Service::accept_pending() {
@@ -244,7 +247,10 @@ doca_error_t Service::accept_pending() {
     const Request request = std::move(requests_.front());
     requests_.pop_front();
     Peer* peer = nullptr;
-    if (const doca_error_t error = accept(request, &peer)) return error;
+    if (const doca_error_t error = accept(request, &peer)) {
+      respond(Type::kReject, request.message, request.from);
+      return error;
+    }
   }
   return DOCA_SUCCESS;
 }

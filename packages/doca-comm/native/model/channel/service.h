@@ -28,7 +28,8 @@ class Service final : public HandshakeHandler {
   Transport& transport() { return transport_; }
   int fd() const { return events_.fd(); }
 
-  // For Comch: accepts the oldest pending client. False if none is pending; without a peer if it could not be accepted.
+  // For Comch: accepts the oldest pending client. False if there is none, or if it could not be accepted: then it is
+  // rejected, but for lack of memory, for which it goes on waiting.
   bool accept_next(Peer** peer);
   bool has_requests() const { return !requests_.empty(); }
   // Disconnects a client, without waiting for it.

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <utility>
 
+#include "model/base/boundary.h"
 #include "model/base/error.h"
 #include "model/comch/server.h"
 #include "model/engine/engine.h"
@@ -31,10 +32,9 @@ doca_error_t Client::create(doca_dev* dev, const char* name, doca_comch_client**
   if (!Bluefield::get().is_open(dev) || !is_name(name)) return DOCA_ERROR_INVALID_VALUE;
   if (dev->info->options.dpu) return DOCA_ERROR_NOT_SUPPORTED;
   if (const int error = Faults::get().next(Fault::kAllocate)) return error_of(error, DOCA_ERROR_NO_MEMORY);
-  if (!Bluefield::get().hold(dev)) return DOCA_ERROR_INVALID_VALUE;
   const auto created = std::make_shared<Client>(dev, name);
-  model::publish(std::static_pointer_cast<Context>(created));
-  created->handle_ = ClientPool::get().add(created);
+  if (!created->hold()) return DOCA_ERROR_INVALID_VALUE;
+  created->handle_ = publish_as<ClientPool>(created);
   *client = created->handle_;
   return DOCA_SUCCESS;
 }
@@ -42,10 +42,10 @@ doca_error_t Client::create(doca_dev* dev, const char* name, doca_comch_client**
 doca_error_t Client::open() {
   if (const doca_error_t error = prepare()) return error;
   client_ = std::make_shared<model::Client>(*device(), sizes());
-  doca_error_t error = client_->open();
-  if (error == DOCA_SUCCESS) error = opened();
+  doca_error_t error = contained([this] { return client_->open(); });
+  if (error == DOCA_SUCCESS) error = contained([this] { return opened(); });
   if (error == DOCA_SUCCESS) {
-    error = client_->request(client_, name_);
+    error = contained([this] { return client_->request(client_, name_); });
     // Without a server the context starts all the same, and then ends by itself.
     if (error == DOCA_ERROR_CONNECTION_ABORTED) error = DOCA_SUCCESS;
     if (error == DOCA_SUCCESS) return DOCA_ERROR_IN_PROGRESS;
@@ -67,7 +67,11 @@ bool Client::step() {
   {
     const std::lock_guard guard(client_->transport().mutex());
     if (client_->handshaking()) return false;
-    if (Peer* peer = client_->established()) link_ = &add_link(*peer, client_);
+    if (Peer* peer = client_->established()) {
+      const std::shared_ptr<Link> link = make_link(client_);
+      add_link(link, *peer);
+      link_ = link.get();
+    }
   }
   if (link_) {
     enter(DOCA_CTX_STATE_RUNNING);

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "model/base/boundary.h"
 #include "model/base/error.h"
 #include "model/comch/control.h"
 #include "model/nic/reliable.h"
@@ -49,10 +50,9 @@ doca_error_t Consumer::create(doca_comch_connection* connection, doca_mmap* mmap
     if (link->consumers_created >= kMaxConsumers) return DOCA_ERROR_NO_MEMORY;
     id = ++link->last_consumer & 0xffffff;
   }
-  if (!Bluefield::get().hold(dev)) return DOCA_ERROR_INVALID_VALUE;
   const auto created = std::make_shared<Consumer>(std::move(kept), dev, id, mmap->object);
-  model::publish(std::static_pointer_cast<Context>(created));
-  *consumer = ConsumerPool::get().add(created);
+  if (!created->hold()) return DOCA_ERROR_INVALID_VALUE;
+  *consumer = publish_as<ConsumerPool>(created);
   return DOCA_SUCCESS;
 }
 
@@ -88,6 +88,12 @@ doca_error_t Consumer::configure(doca_comch_consumer_task_post_recv_completion_c
 
 doca_error_t Consumer::open() {
   if (task_count_ == 0) return DOCA_ERROR_BAD_STATE;
+  const doca_error_t error = contained([this] { return open_all(); });
+  if (error != DOCA_SUCCESS) shut();
+  return error;
+}
+
+doca_error_t Consumer::open_all() {
   doca_error_t error = open_queue(task_count_);
   if (error == DOCA_SUCCESS) {
     ibv_srq_init_attr init{};
@@ -107,7 +113,6 @@ doca_error_t Consumer::open() {
       link_->announce(FrameKind::kConsumer, id());
     }
   }
-  if (error != DOCA_SUCCESS) shut();
   return error;
 }
 

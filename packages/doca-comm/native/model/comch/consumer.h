@@ -55,6 +55,7 @@ class Consumer final : public FastPath {
   bool run_done();
   void retire(const Pair& pair);
   void reap();
+  doca_error_t open_all();
   void shut();
 
   const std::shared_ptr<Mmap> mmap_;

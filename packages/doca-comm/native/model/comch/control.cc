@@ -23,7 +23,9 @@ constexpr std::uint32_t kMostSent = 64;
 
 }  // namespace
 
-Control::~Control() { Bluefield::get().release(dev_); }
+Control::~Control() {
+  if (held_) Bluefield::get().release(dev_);
+}
 
 doca_error_t Control::set_message_size(std::uint32_t size) {
   if (!idle()) return DOCA_ERROR_BAD_STATE;
@@ -80,13 +82,19 @@ doca_error_t Control::opened() {
   return DOCA_SUCCESS;
 }
 
-Link& Control::add_link(Peer& peer, std::shared_ptr<void> anchor) {
-  auto link = std::make_shared<Link>(*this, peer, std::move(anchor));
+std::shared_ptr<Link> Control::make_link(std::shared_ptr<void> anchor) {
+  auto link = std::make_shared<Link>(*transport(), std::move(anchor));
   links_.reserve(links_.size() + 1);
   busy_.reserve(links_.size() + 1);
   publish(link);
+  return link;
+}
+
+void Control::add_link(const std::shared_ptr<Link>& link, Peer& peer) {
+  link->control = this;
+  link->peer = &peer;
   peer.owner = link.get();
-  return *links_.emplace_back(std::move(link));
+  links_.push_back(link);
 }
 
 void Control::remove_link(Link& link) {

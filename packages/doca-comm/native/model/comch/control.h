@@ -51,6 +51,8 @@ class Control : public Context {
 
  protected:
   Control(doca_dev* dev, std::string name) : name_(std::move(name)), dev_(dev) {}
+  // Holds the device, until the destructor. False if it is not open.
+  bool hold() { return held_ = Bluefield::get().hold(dev_); }
 
   // nullptr while the context is idle.
   virtual Transport* transport() const = 0;
@@ -74,8 +76,10 @@ class Control : public Context {
   bool finish_close() final;
 
   // Under the mutex.
-  // `anchor` keeps the transport.
-  Link& add_link(Peer& peer, std::shared_ptr<void> anchor);
+  // A connection with its handle, before there is a peer. `anchor` keeps the transport.
+  std::shared_ptr<Link> make_link(std::shared_ptr<void> anchor);
+  // Needs no memory.
+  void add_link(const std::shared_ptr<Link>& link, Peer& peer);
   void remove_link(Link& link);
   // Completes everything in flight on that link with an error, by the next progress().
   void fail(Link& link, doca_error_t error);
@@ -91,6 +95,7 @@ class Control : public Context {
   bool deliver();
 
   doca_dev* dev_;
+  bool held_ = false;
   Sizes sizes_{.features = kFastPath, .prompt = true};
   doca_comch_task_send_completion_cb_t send_completed_ = nullptr;
   doca_comch_task_send_completion_cb_t send_failed_ = nullptr;

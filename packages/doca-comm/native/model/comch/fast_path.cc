@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "model/base/error.h"
-#include "model/bluefield/device.h"
 #include "model/engine/engine.h"
 #include "model/nic/verbs.h"
 
@@ -14,7 +13,7 @@ namespace verbs::doca_comm::model::comch {
 
 FastPath::~FastPath() {
   close_queue();
-  Bluefield::get().release(dev_);
+  if (held_) Bluefield::get().release(dev_);
 }
 
 doca_error_t FastPath::open_queue(std::uint32_t tasks) {

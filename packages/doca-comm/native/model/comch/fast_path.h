@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "doca_buf.h"
+#include "model/bluefield/device.h"
 #include "model/channel/completion_queues.h"
 #include "model/channel/event_channel.h"
 #include "model/comch/link.h"
@@ -43,6 +44,8 @@ class FastPath : public Context {
 
  protected:
   FastPath(std::shared_ptr<Link> link, doca_dev* dev, std::uint32_t id) : link_(std::move(link)), dev_(dev), id_(id) {}
+  // Holds the device, until the destructor. False if it is not open.
+  bool hold() { return held_ = Bluefield::get().hold(dev_); }
 
   // The completion queue and the headers of that many tasks.
   doca_error_t open_queue(std::uint32_t tasks);
@@ -73,6 +76,7 @@ class FastPath : public Context {
  private:
   EventChannel events_;
   bool armed_ = false;
+  bool held_ = false;
   FastHeader* headers_ = nullptr;
   std::size_t header_bytes_ = 0;
   ibv_mr* region_ = nullptr;

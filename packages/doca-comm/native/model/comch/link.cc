@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/base/boundary.h"
 #include "model/comch/consumer.h"
 #include "model/comch/control.h"
 #include "model/comch/producer.h"
@@ -34,12 +35,22 @@ void retire(Link& link) {
   if (link.handle) LinkPool::get().remove(std::exchange(link.handle, nullptr));
 }
 
-Link::Link(Control& owner, Peer& behind, std::shared_ptr<void> keep)
-    : control(&owner), peer(&behind), anchor(std::move(keep)), mutex(behind.transport->mutex()) {}
+// A consumer has at most three announcements in the queue: that it has gone, come, and gone.
+Link::Link(Transport& transport, std::shared_ptr<void> keep) : anchor(std::move(keep)), mutex(transport.mutex()) {
+  consumers.reserve(kMaxConsumers);
+  producers.reserve(kMaxProducers);
+  remote_consumers.reserve(kMaxConsumers);
+  announcements.reserve(3 * kMaxConsumers);
+}
 
 void Link::announce(FrameKind kind, std::uint32_t consumer) {
   if (!peer) return;
-  announcements.push_back({kind, consumer});
+  // Of a consumer whose coming was not announced yet, the other end learns nothing.
+  const bool unknown =
+      kind == FrameKind::kConsumerExpired && std::erase_if(announcements, [consumer](const auto& each) {
+                                               return each.consumer == consumer && each.kind == FrameKind::kConsumer;
+                                             }) > 0;
+  if (!unknown && announcements.size() < announcements.capacity()) announcements.push_back({kind, consumer});
   flush_announcements();
   if (!announcements.empty()) control->want_progress(*this);
 }
@@ -50,7 +61,7 @@ bool Link::flush_announcements() {
     const Announcement& next = announcements.front();
     // A lost connection has no more use for it.
     if (peer->transport->announce(*peer, next.kind, next.consumer) == DOCA_ERROR_AGAIN) break;
-    announcements.pop_front();
+    announcements.erase(announcements.begin());
     some = true;
   }
   return some;
@@ -78,6 +89,11 @@ void Link::end() {
 
 void Link::send(HandshakeMessage::Type type, const EndAttributes& own, const HandshakeMessage& about) {
   if (!peer) return;
+  // Without memory it is lost, as on a network.
+  contained([&] { return send_now(type, own, about), DOCA_SUCCESS; });
+}
+
+void Link::send_now(HandshakeMessage::Type type, const EndAttributes& own, const HandshakeMessage& about) {
   HandshakeMessage message = peer->envelope;
   message.type = type;
   message.end = own;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -24,9 +23,9 @@ inline constexpr std::size_t kMaxConsumers = 64;
 inline constexpr std::size_t kMaxProducers = 64;
 
 struct Link final : PeerOwner {
-  Link(Control& owner, Peer& behind, std::shared_ptr<void> keep);
+  Link(Transport& transport, std::shared_ptr<void> keep);
 
-  // Queues an announcement of a consumer of this end, and sends what can be sent.
+  // Queues an announcement of a consumer of this end, and sends what can be sent. Needs no memory.
   void announce(FrameKind kind, std::uint32_t consumer);
   // True if something was sent.
   bool flush_announcements();
@@ -40,11 +39,13 @@ struct Link final : PeerOwner {
   // Sends a message of the fast path to the other end.
   void send(HandshakeMessage::Type type, const EndAttributes& own, const HandshakeMessage& about);
 
+  void send_now(HandshakeMessage::Type type, const EndAttributes& own, const HandshakeMessage& about);
+
   void on_pair(const HandshakeMessage& message) override;
   Nanos on_timer(Nanos now) override;
 
-  Control* control;                    // nullptr when it has ended
-  Peer* peer;                          // likewise
+  Control* control = nullptr;          // nullptr when it has ended
+  Peer* peer = nullptr;                // likewise
   const std::shared_ptr<void> anchor;  // keeps the transport, with its mutex
   std::mutex& mutex;
   doca_comch_connection* handle = nullptr;
@@ -65,7 +66,7 @@ struct Link final : PeerOwner {
     FrameKind kind;
     std::uint32_t consumer;
   };
-  std::deque<Announcement> announcements;
+  std::vector<Announcement> announcements;  // to be sent; it never grows beyond what is reserved
 };
 
 }  // namespace verbs::doca_comm::model::comch

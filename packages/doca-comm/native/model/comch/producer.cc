@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "model/base/boundary.h"
 #include "model/base/error.h"
 #include "model/comch/control.h"
 #include "model/nic/reliable.h"
@@ -54,10 +55,9 @@ doca_error_t Producer::create(doca_comch_connection* connection, doca_comch_prod
     if (link->producers_created >= kMaxProducers) return DOCA_ERROR_NO_MEMORY;
     id = ++link->last_producer & 0xffffff;
   }
-  if (!Bluefield::get().hold(dev)) return DOCA_ERROR_INVALID_VALUE;
   const auto created = std::make_shared<Producer>(std::move(kept), dev, id);
-  model::publish(std::static_pointer_cast<Context>(created));
-  *producer = ProducerPool::get().add(created);
+  if (!created->hold()) return DOCA_ERROR_INVALID_VALUE;
+  *producer = publish_as<ProducerPool>(created);
   return DOCA_SUCCESS;
 }
 
@@ -83,6 +83,12 @@ doca_error_t Producer::configure(doca_comch_producer_task_send_completion_cb_t c
 
 doca_error_t Producer::open() {
   if (task_count_ == 0) return DOCA_ERROR_BAD_STATE;
+  const doca_error_t error = contained([this] { return open_all(); });
+  if (error != DOCA_SUCCESS) shut();
+  return error;
+}
+
+doca_error_t Producer::open_all() {
   doca_error_t error = open_queue(task_count_);
   if (error == DOCA_SUCCESS) {
     tasks_.open(this, task_count_);
@@ -93,7 +99,6 @@ doca_error_t Producer::open() {
       link_->producers.push_back(this);
     }
   }
-  if (error != DOCA_SUCCESS) shut();
   return error;
 }
 

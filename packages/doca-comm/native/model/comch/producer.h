@@ -66,6 +66,7 @@ class Producer final : public FastPath {
   // Tells the consumer's end, destroys the queue pair; the tasks are done with that status.
   void drop(Pair& pair, doca_error_t status);
   bool run_done();
+  doca_error_t open_all();
   void shut();
 
   doca_comch_producer_task_send_completion_cb_t completed_ = nullptr;

@@ -46,19 +46,18 @@ doca_error_t Server::create(doca_dev* dev, doca_dev_rep* rep, const char* name, 
   if (!dev->info->options.dpu) return DOCA_ERROR_NOT_SUPPORTED;
   if (rep->info->parent != dev->info) return DOCA_ERROR_NOT_PERMITTED;
   if (const int error = Faults::get().next(Fault::kAllocate)) return error_of(error, DOCA_ERROR_NO_MEMORY);
-  if (!Bluefield::get().hold(dev)) return DOCA_ERROR_INVALID_VALUE;
-  if (!Bluefield::get().hold(rep)) {
-    Bluefield::get().release(dev);
-    return DOCA_ERROR_INVALID_VALUE;
-  }
   const auto created = std::make_shared<Server>(dev, rep, name);
-  model::publish(std::static_pointer_cast<Context>(created));
-  created->server_ = ServerPool::get().add(created);
+  if (!created->hold()) return DOCA_ERROR_INVALID_VALUE;
+  created->rep_held_ = Bluefield::get().hold(rep);
+  if (!created->rep_held_) return DOCA_ERROR_INVALID_VALUE;
+  created->server_ = publish_as<ServerPool>(created);
   *server = created->server_;
   return DOCA_SUCCESS;
 }
 
-Server::~Server() { Bluefield::get().release(rep_); }
+Server::~Server() {
+  if (rep_held_) Bluefield::get().release(rep_);
+}
 
 doca_error_t Server::on_connection(doca_comch_event_connection_status_changed_cb_t connected,
                                    doca_comch_event_connection_status_changed_cb_t disconnected) {
@@ -77,7 +76,7 @@ doca_error_t Server::open() {
     return last_error().empty() ? DOCA_ERROR_ALREADY_EXIST : DOCA_ERROR_INITIALIZATION;
   }
   if (error != DOCA_SUCCESS) return error;
-  error = opened();
+  error = contained([this] { return opened(); });
   if (error != DOCA_SUCCESS) shut();
   return error;
 }
@@ -93,18 +92,15 @@ bool Server::step() {
     std::shared_ptr<Link> link;
     {
       const std::lock_guard guard(service_->transport().mutex());
+      if (!service_->has_requests()) break;
+      link = make_link(service_);
+      // Decided here: the program does not learn of a client that cannot be accepted. The client does: it is rejected.
       Peer* peer = nullptr;
-      if (!service_->accept_next(&peer)) break;
-      // Decided here: an attempt that fails on this side is the client's to know, which is rejected.
-      if (!peer) continue;
-      const auto add = [&] {
-        link = add_link(*peer, service_).handle->object;
-        return DOCA_SUCCESS;
-      };
-      if (contained(add) != DOCA_SUCCESS) {
-        service_->detach(*peer);
-        continue;
+      if (!service_->accept_next(&peer)) {
+        comch::retire(*link);
+        break;
       }
+      add_link(link, *peer);
     }
     some = true;
     doca_comch_event_connection_status_changed event;

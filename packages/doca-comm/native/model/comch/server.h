@@ -33,6 +33,7 @@ class Server final : public Control {
 
  private:
   doca_dev_rep* rep_;
+  bool rep_held_ = false;
   doca_comch_server* server_ = nullptr;
   doca_comch_event_connection_status_changed_cb_t connected_ = nullptr;
   doca_comch_event_connection_status_changed_cb_t disconnected_ = nullptr;

@@ -88,4 +88,16 @@ Context* find_context(const doca_ctx* handle);
 // The context has no handle any more, and its engine does not drive it.
 void retire(Context& context);
 
+// Gives the program both: the context, and what it is one of.
+template <typename Pool, typename Object>
+auto* publish_as(const std::shared_ptr<Object>& object) {
+  publish(std::static_pointer_cast<Context>(object));
+  try {
+    return Pool::get().add(object);
+  } catch (...) {
+    retire(*object);
+    throw;
+  }
+}
+
 }  // namespace verbs::doca_comm::model

@@ -39,8 +39,8 @@ doca_error_t Engine::connect(doca_ctx* handle) {
   if (!context) return DOCA_ERROR_INVALID_VALUE;
   if (context->engine_) return DOCA_ERROR_NOT_PERMITTED;
   if (!context->idle()) return DOCA_ERROR_BAD_STATE;
+  retired_.reserve(contexts_.size() + 1);
   contexts_.push_back(handle->object);
-  retired_.reserve(contexts_.size());
   context->engine_ = this;
   return DOCA_SUCCESS;
 }
