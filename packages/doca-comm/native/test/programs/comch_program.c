@@ -143,6 +143,7 @@ static void disconnected(struct doca_comch_event_connection_status_changed *even
   (void)event, (void)success;
   printf("disconnected\n");
   if (connection == self.connection) self.connection = NULL;
+  self.remote_consumer = 0;
 }
 
 static void new_consumer(struct doca_comch_event_consumer *event, struct doca_comch_connection *connection,
@@ -308,12 +309,19 @@ static bool send_bulk(unsigned number) {
   const size_t size = size_of(number, FAST_MAX);
   size_t slot = 0;
   struct doca_buf *buf;
+  doca_error_t result;
   while (slot < BUFFERS && self.sending[slot]) ++slot;
   if (slot == BUFFERS) return false;
   fill(self.memory + slot * FAST_MAX, number, size);
   TRY(doca_buf_inventory_buf_get_by_data(self.inventory, self.mmap, self.memory + slot * FAST_MAX, size, &buf));
-  TRY(doca_comch_producer_task_send_alloc_init(self.producer, buf, (uint8_t *)&number, sizeof number,
-                                               self.remote_consumer, &task));
+  result = doca_comch_producer_task_send_alloc_init(self.producer, buf, (uint8_t *)&number, sizeof number,
+                                                    self.remote_consumer, &task);
+  /* The connection has ended, and the producer with it. */
+  if (result == DOCA_ERROR_BAD_STATE) {
+    TRY(doca_buf_dec_refcount(buf, NULL));
+    return false;
+  }
+  TRY(result);
   doca_task_set_user_data(doca_comch_producer_task_send_as_task(task), (union doca_data){.u64 = slot});
   TRY(doca_task_submit(doca_comch_producer_task_send_as_task(task)));
   self.sending[slot] = true;
@@ -408,7 +416,7 @@ int main(int argc, char **argv) {
     while (!self.remote_consumer && self.state == DOCA_CTX_STATE_RUNNING) turn();
     while (self.completed < self.count || self.received < self.count) {
       while (self.sent < self.count && self.remote_consumer && send_bulk(self.sent)) ++self.sent;
-      if (self.lost || self.state != DOCA_CTX_STATE_RUNNING) break;
+      if (self.lost || !self.remote_consumer || self.state != DOCA_CTX_STATE_RUNNING) break;
       turn();
     }
     /* The other end may still wait for the acknowledgement of its last message. */
