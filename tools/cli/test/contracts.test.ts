@@ -11,9 +11,11 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   libibverbs: ['packages/soft/build/lib/dropin/libibverbs.so.1'],
   librdmacm: ['packages/rdmacm/build/lib/dropin/librdmacm.so.1'],
   'libmlx5, libhbl': ['packages/mlx5/build/lib/dropin/libmlx5.so.1', 'packages/hbl/build/lib/dropin/libhbl.so.1'],
-  'libdoca_common, libdoca_comm_channel': [
+  'libdoca_common, libdoca_comm_channel, libdoca_comch, libdoca_argp': [
     'packages/doca-comm/build/lib/dropin/libdoca_common.so.2',
     'packages/doca-comm/build/lib/dropin/libdoca_comm_channel.so.2',
+    'packages/doca-comm/build/lib/dropin/libdoca_comch.so.2',
+    'packages/doca-comm/build/lib/dropin/libdoca_argp.so.2',
   ],
   'The preload library of `verbs run`': ['packages/soft/build/lib/libverbs-soft-system.so'],
 };

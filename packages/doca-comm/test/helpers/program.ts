@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { dropInDirectory, nicLibrary } from '@verbs/soft';
 import { dirname } from 'node:path';
@@ -29,7 +29,11 @@ export function script(name: string, args: string[], env: Record<string, string>
 }
 
 function start(path: string, args: string[], env: Record<string, string>): Program {
-  const child = spawn(path, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+  return started(spawn(path, args, { env: { ...process.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] }));
+}
+
+/** A process that runs. */
+export function started(child: ChildProcessWithoutNullStreams): Program {
   let output = '';
   const heard = (text: string) => {
     output += text;

@@ -19,7 +19,7 @@ constexpr std::uint32_t kMostHeld = 64;
 Connection::Connection(doca_dev& dev, CompletionQueues& sends, CompletionQueues& receives, const Sizes& sizes,
                        std::uint32_t number)
     : sizes_(sizes),
-      sent_(sizes.send_queue),
+      sent_(sizes.send_queue, sizes.prompt),
       pairs_(dev, sends, receives, sizes, number, sent_.slots()),
       long_queues_(std::max(sizes.send_queue, sizes.recv_queue) >= kLongQueue) {}
 
@@ -36,15 +36,18 @@ doca_error_t Connection::establish(const Gid& gid, const EndAttributes& peer) {
   if (const int error = pairs_.connect(gid, peer)) return error_of(error, DOCA_ERROR_INITIALIZATION);
   max_message_ = std::min(sizes_.message, peer.max_msg_size);
   peer_queue_ = peer.recv_queue_size;
+  fast_path_ = (sizes_.features & peer.features & kFastPath) != 0;
   established_ = true;
   return DOCA_SUCCESS;
 }
 
-int Connection::post_frame(FrameKind kind, const void* message, std::size_t size, bool signaled) {
+int Connection::post_frame(FrameKind kind, const void* message, std::size_t size, bool signaled,
+                           std::uint32_t consumer) {
   const std::uint32_t slot = sent_.next_slot();
   Frame* frame = pairs_.send_slot(slot);
   *reinterpret_cast<std::uint64_t*>(frame) = 0;
   frame->kind = kind;
+  for (int i = 0; i < 3; ++i) frame->consumer[i] = static_cast<std::uint8_t>(consumer >> 8 * i);
   frame->size = static_cast<std::uint32_t>(size);
   if (size != 0) std::memcpy(frame->message, message, size);
   const int error = pairs_.post_frame(slot, size, signaled);
@@ -54,6 +57,10 @@ int Connection::post_frame(FrameKind kind, const void* message, std::size_t size
 
 int Connection::send(const void* message, std::size_t size) {
   return post_frame(FrameKind::kData, message, size, sent_.signal_due());
+}
+
+int Connection::announce(FrameKind kind, std::uint32_t consumer) {
+  return post_frame(kind, nullptr, 0, sent_.signal_due(), consumer);
 }
 
 void Connection::flush() {
@@ -68,9 +75,25 @@ Connection::Received Connection::read(const ibv_wc& completion, std::uint32_t sl
   if (completion.byte_len < sizeof(Frame) || frame->size != completion.byte_len - sizeof(Frame))
     return Received::kInvalid;
   if (frame->kind == FrameKind::kDisconnect) return Received::kDisconnect;
-  if (frame->kind != FrameKind::kData) return Received::kInvalid;
-  *message = {frame->message, frame->size, slot};
+  const bool consumer = frame->kind == FrameKind::kConsumer || frame->kind == FrameKind::kConsumerExpired;
+  if (consumer ? !fast_path_ || frame->size != 0 : frame->kind != FrameKind::kData) return Received::kInvalid;
+  *message = {
+      .data = frame->message, .size = frame->size, .slot = slot, .kind = frame->kind, .consumer = consumer_of(*frame)};
   return Received::kMessage;
+}
+
+std::uint32_t Connection::consumer_of(const Frame& frame) {
+  std::uint32_t number = 0;
+  for (int i = 0; i < 3; ++i) number |= static_cast<std::uint32_t>(frame.consumer[i]) << 8 * i;
+  return number;
+}
+
+// An end of the Comm Channel does not say it.
+void Connection::confirm(std::uint32_t count, std::uint32_t mask) {
+  const std::uint64_t more = (count - static_cast<std::uint32_t>(consumed_by_peer_)) & mask;
+  if (fast_path_ && more <= sent_.posted() - consumed_by_peer_) {
+    confirmed_ = std::max(confirmed_, consumed_by_peer_ + more);
+  }
 }
 
 // The slots of a queue pair's receives are used in their order.
@@ -119,6 +142,7 @@ bool Connection::complete(const ibv_wc& completion, const WorkId& id) {
   if (id.work == Work::kFlush) flushing_ = false;
   sent_.complete(id.slot);
   if (long_queues_) discard_sent();
+  if (sizes_.prompt && sent_.all_unsignaled()) flush();
   return true;
 }
 
@@ -141,6 +165,7 @@ bool Connection::receive_control(const ibv_wc& completion, std::uint32_t slot) {
   if (peer_disconnected_) return false;
   if (control.kind == FrameKind::kDisconnect) {
     peer_disconnected_ = true;
+    confirm(control.value, 0xffffffff);
     return true;
   }
   // The value is the lower half of a count that only grows and never exceeds the number of sent messages. So a peer can
@@ -163,9 +188,10 @@ bool Connection::keep_alive() {
 
 void Connection::send_disconnect(bool last) {
   if (disconnected_) return;
-  if (last && in_flight() <= sizes_.send_queue) post_frame(FrameKind::kDisconnect, nullptr, 0, true);
+  const auto count = static_cast<std::uint32_t>(consumed_ + held_);
+  if (last && in_flight() <= sizes_.send_queue) post_frame(FrameKind::kDisconnect, nullptr, 0, true, count);
   disconnected_ = true;
-  post_control(FrameKind::kDisconnect, 0);
+  post_control(FrameKind::kDisconnect, count);
 }
 
 bool Connection::drained() { return !poll_control() || peer_disconnected_ || (control_drained() && in_flight() == 0); }

@@ -9,6 +9,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -26,6 +27,8 @@ class Connection {
     const std::uint8_t* data = nullptr;
     std::size_t size = 0;
     std::uint32_t slot = 0;
+    FrameKind kind = FrameKind::kData;
+    std::uint32_t consumer = 0;  // of the kinds kConsumer and kConsumerExpired
   };
 
   // Memory and queue pairs, ready for the handshake.
@@ -40,11 +43,19 @@ class Connection {
 
   // The longest message that both ends take, in bytes.
   std::size_t max_message() const { return max_message_; }
+  // Whether both ends know the fast path.
+  bool has_fast_path() const { return fast_path_; }
   bool has_slot() const { return sent_.count() < sizes_.send_queue; }
   bool has_credit() const { return sent_.posted() - consumed_by_peer_ < peer_queue_; }
   std::uint64_t in_flight() const { return sent_.count(); }
+  // Counts of the messages since the beginning: sent, and of those, known to have arrived. What the peer says to have
+  // consumed has arrived, too: an end that leaves acknowledges nothing more.
+  std::uint64_t posted() const { return sent_.posted(); }
+  std::uint64_t arrived() const { return std::max(sent_.completed(), std::max(consumed_by_peer_, confirmed_)); }
   bool poll_due() const { return sent_.poll_due(); }
-  int send(const void* message, std::size_t size);  // 0 or errno; needs a slot and a credit
+  // 0 or errno; they need a slot and a credit.
+  int send(const void* message, std::size_t size);
+  int announce(FrameKind kind, std::uint32_t consumer);
   // Whether messages are in flight and no completion was requested for any of them.
   bool all_unsignaled() const { return sent_.all_unsignaled(); }
   // Requests a completion for all messages in flight.
@@ -52,6 +63,8 @@ class Connection {
 
   // Checks and decodes a received frame. The peer wrote all of it, so none of it is trusted.
   Received read(const ibv_wc& completion, std::uint32_t slot, Message* message) const;
+  // The disconnect message behind the last one is in that slot.
+  void read_disconnect(std::uint32_t slot) { confirm(consumer_of(*pairs_.receive_slot(slot)), 0xffffff); }
   // Returns the slot to the peer, at the latest together with some others: 0 or errno.
   int consume(std::uint32_t slot);
   // Handles a completion of a send, or of a receive on the control queue pair. False if the connection is lost.
@@ -71,7 +84,7 @@ class Connection {
  private:
   Connection(doca_dev& dev, CompletionQueues& sends, CompletionQueues& receives, const Sizes& sizes,
              std::uint32_t number);
-  int post_frame(FrameKind kind, const void* message, std::size_t size, bool signaled);
+  int post_frame(FrameKind kind, const void* message, std::size_t size, bool signaled, std::uint32_t consumer = 0);
   int post_control(FrameKind kind, std::uint32_t value);
   bool poll_control();  // false if a send on the control queue pair failed
   bool control_drained() const { return control_posted_ == control_completed_; }
@@ -80,6 +93,9 @@ class Connection {
   void report_consumed();
   int return_held();
   void discard_sent();
+  // The peer leaves, and says how many messages it has consumed: the lower bits of the count.
+  void confirm(std::uint32_t count, std::uint32_t mask);
+  static std::uint32_t consumer_of(const Frame& frame);
   bool receive_control(const ibv_wc& completion, std::uint32_t slot);
 
   const Sizes sizes_;
@@ -87,9 +103,11 @@ class Connection {
   QueuePairs pairs_;
   bool established_ = false;
   std::size_t max_message_ = 0;
+  bool fast_path_ = false;
   bool flushing_ = false;
   std::uint64_t peer_queue_ = 0;  // receives of the peer
   std::uint64_t consumed_by_peer_ = 0;
+  std::uint64_t confirmed_ = 0;  // as consumed by the peer, when it left
   // Of a long queue, consumed slots are held until there are some in a row, whose memory is given back first: else the
   // connection would come to occupy the whole queue's memory, even with one message in it at a time.
   const bool long_queues_;

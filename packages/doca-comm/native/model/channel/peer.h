@@ -5,8 +5,9 @@
 #include <memory>
 
 #include "doca_comm_channel.h"
+#include "model/base/clock.h"
+#include "model/base/handles.h"
 #include "model/channel/connection.h"
-#include "model/channel/handles.h"
 #include "model/setup/handshake.h"
 
 namespace verbs::doca_comm::model {
@@ -21,6 +22,15 @@ struct Statistics {
   std::uint64_t in_flight = 0;
 };
 
+// What Comch has behind a peer. The handshakes' thread calls it under the transport's mutex.
+class PeerOwner {
+ public:
+  virtual ~PeerOwner() = default;
+  virtual void on_pair(const HandshakeMessage& message) = 0;
+  // Returns the time by which it wants the next call.
+  virtual Nanos on_timer(Nanos now) = 0;
+};
+
 struct Peer {
   Transport* transport = nullptr;
   std::uint32_t number = 0;
@@ -28,13 +38,18 @@ struct Peer {
   UdAddress remote;  // the other end of the handshake
   std::uint64_t client_id = 0;
   std::uint64_t user_data = 0;
+  PeerOwner* owner = nullptr;
+  HandshakeMessage envelope;  // what its end of the handshakes knows this connection by
   Statistics current;
-  Statistics updated;           // as of the last update
-  bool known = false;           // the user has its address
-  bool blocked = false;         // a send failed for lack of a slot or a credit
-  bool lost = false;            // the connection failed or ended
-  bool leaving = false;         // the user disconnects it: it is reported no more
-  bool draining = false;        // then: not everything that was sent is acknowledged yet
+  Statistics updated;     // as of the last update
+  bool known = false;     // the user has its address
+  bool blocked = false;   // a send failed for lack of a slot or a credit
+  bool lost = false;      // the connection failed or ended
+  bool leaving = false;   // the user disconnects it: it is reported no more
+  bool draining = false;  // then: not everything that was sent is acknowledged yet
+  bool detached = false;  // then: nobody waits for it, drain() releases it
+  Nanos left_at = 0;
+  Nanos ask_at = 0;             // when the other end is asked next
   bool gone = false;            // the other end says that it does not have the connection any more
   bool receive_closed = false;  // frames after the disconnect message, or after an invalid frame, are ignored
 };

@@ -76,18 +76,28 @@ void Transport::poll_sends() {
   }
 }
 
-doca_error_t Transport::send(Peer& peer, const void* message, std::size_t size) {
+doca_error_t Transport::sendable(Peer& peer) {
   if (peer.lost || peer.connection->peer_disconnected()) return DOCA_ERROR_CONNECTION_RESET;
   Connection& connection = *peer.connection;
   if (!connection.established()) return DOCA_ERROR_NOT_CONNECTED;
-  if (size > connection.max_message()) return DOCA_ERROR_INVALID_VALUE;
   if (connection.poll_due() || !connection.has_credit()) poll_sends();
   if (peer.lost || connection.peer_disconnected()) return DOCA_ERROR_CONNECTION_RESET;
-  if (!has_room(peer)) {
-    peer.blocked = true;
-    return DOCA_ERROR_AGAIN;
+  peer.blocked = !has_room(peer);
+  return peer.blocked ? DOCA_ERROR_AGAIN : DOCA_SUCCESS;
+}
+
+doca_error_t Transport::announce(Peer& peer, FrameKind kind, std::uint32_t consumer) {
+  if (const doca_error_t error = sendable(peer)) return error;
+  return peer.connection->announce(kind, consumer) == 0 ? DOCA_SUCCESS : DOCA_ERROR_INITIALIZATION;
+}
+
+doca_error_t Transport::send(Peer& peer, const void* message, std::size_t size) {
+  const bool fits = !peer.connection->established() || size <= peer.connection->max_message();
+  if (const doca_error_t error = sendable(peer); error != DOCA_SUCCESS && (fits || error != DOCA_ERROR_AGAIN)) {
+    return error;
   }
-  if (const int error = connection.send(message, size)) {
+  if (!fits) return DOCA_ERROR_INVALID_VALUE;
+  if (const int error = peer.connection->send(message, size)) {
     // post_send gives EINVAL for a queue pair that is not in a state to send.
     return error_of(error, error == EINVAL ? DOCA_ERROR_INITIALIZATION : DOCA_ERROR_UNKNOWN);
   }
@@ -121,48 +131,68 @@ void Transport::advance() {
   ++handled_;
 }
 
-doca_error_t Transport::deliver(Peer& peer, const Connection::Message& found, void* message, std::size_t* size) {
-  if (*size < found.size) {
-    *size = found.size;  // the message stays, for a larger buffer
-    return DOCA_ERROR_INVALID_VALUE;
-  }
+void Transport::take(Peer& peer, const Connection::Message& found) {
   advance();
-  std::memcpy(message, found.data, found.size);
-  *size = found.size;
-  ++peer.current.recv_messages;
-  peer.current.recv_bytes += found.size;
+  if (found.kind == FrameKind::kData) {
+    ++peer.current.recv_messages;
+    peer.current.recv_bytes += found.size;
+  }
   peer.known = true;
   // The message is delivered even if its receive cannot be posted again, which ends the connection. A lost peer gets no
   // more credits.
   if (!peer.lost && peer.connection->consume(found.slot) != 0) mark_lost(peer);
+}
+
+doca_error_t Transport::deliver(Peer& peer, const Connection::Message& found, void* message, std::size_t* size) {
+  const bool fits = found.size <= *size;
+  *size = found.size;
+  if (!fits) return DOCA_ERROR_INVALID_VALUE;  // the message stays, for a larger buffer
+  std::memcpy(message, found.data, found.size);
+  take(peer, found);
   return DOCA_SUCCESS;
 }
 
-doca_error_t Transport::receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from) {
+Transport::Next Transport::next(Peer** peer, Connection::Message* found) {
   for (;;) {
-    if (!losses_.empty() && handled_ >= losses_.front().due && report_loss(from)) return DOCA_ERROR_CONNECTION_RESET;
+    if (!losses_.empty() && handled_ >= losses_.front().due && (*peer = next_loss())) return Next::kLoss;
     if (!fetch() && !(rearm() && fetch())) break;
     const ibv_wc& completion = batch_[batch_next_];
     const WorkId id = WorkId::unpack(completion.wr_id);
-    Peer* peer = peers_.find(id.connection);
-    if (!peer || peer->receive_closed) {
+    *peer = peers_.find(id.connection);
+    if (!*peer || (*peer)->receive_closed) {
       advance();
       continue;
     }
-    Connection::Message found;
-    if (peer->connection->read(completion, id.slot, &found) == Connection::Received::kMessage) {
-      *from = peers_.address_of(*peer);
-      return deliver(*peer, found, message, size);
-    }
+    const Connection::Received received = (*peer)->connection->read(completion, id.slot, found);
+    if (received == Connection::Received::kMessage) return Next::kMessage;
+    if (received == Connection::Received::kDisconnect) (*peer)->connection->read_disconnect(id.slot);
     advance();
-    peer->receive_closed = true;
-    mark_lost(*peer);
+    (*peer)->receive_closed = true;
+    mark_lost(**peer);
   }
-  if (poll_failed_) return DOCA_ERROR_UNKNOWN;
-  return report_loss(from) ? DOCA_ERROR_CONNECTION_RESET : DOCA_ERROR_AGAIN;
+  if (poll_failed_) return Next::kFailed;
+  return (*peer = next_loss()) ? Next::kLoss : Next::kNone;
 }
 
-bool Transport::report_loss(doca_comm_channel_addr_t** from) {
+doca_error_t Transport::receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from) {
+  Peer* peer = nullptr;
+  Connection::Message found;
+  switch (next(&peer, &found)) {
+    case Next::kMessage:
+      *from = peers_.address_of(*peer);
+      return deliver(*peer, found, message, size);
+    case Next::kLoss:
+      *from = peers_.address_of(*peer);
+      return DOCA_ERROR_CONNECTION_RESET;
+    case Next::kFailed:
+      return DOCA_ERROR_UNKNOWN;
+    default:
+      return DOCA_ERROR_AGAIN;
+  }
+}
+
+// nullptr if no loss is to be reported.
+Peer* Transport::next_loss() {
   while (!losses_.empty()) {
     Peer* peer = peers_.find(losses_.front().number);
     if (peer && peer->leaving) peer = nullptr;
@@ -171,11 +201,9 @@ bool Transport::report_loss(doca_comm_channel_addr_t** from) {
       continue;
     }
     losses_.erase(losses_.begin());
-    if (!peer) continue;
-    *from = peers_.address_of(*peer);
-    return true;
+    if (peer) return peer;
   }
-  return false;
+  return nullptr;
 }
 
 doca_error_t Transport::update(Peer& peer) {
@@ -233,6 +261,14 @@ void Transport::arm_recv(bool ready) {
   if (ready || fetch() || !losses_.empty()) notify_recv();
 }
 
+void Transport::disarm() {
+  send_armed_ = recv_armed_ = false;
+  send_events_.clear();
+  recv_events_.clear();
+  sends_.drain_events();
+  receives_.drain_events();
+}
+
 void Transport::notify_recv() {
   if (recv_armed_) recv_events_.signal();
   recv_armed_ = false;
@@ -283,6 +319,33 @@ void Transport::leave(std::optional<std::uint32_t> number, const Ask& ask) {
     sleep_for(pause);
     pause = std::min<Nanos>(pause * 2, kMillisecond);
   }
+}
+
+void Transport::detach(Peer& peer) {
+  poll_sends();
+  send_disconnect(peer);
+  peer.detached = true;
+  peer.left_at = now();
+  peer.ask_at = peer.left_at + kFirstAsk;
+}
+
+Nanos Transport::drain(Nanos time, const Ask& ask) {
+  poll_sends();
+  Nanos next = kNever;
+  peers_.each([&](Peer& peer) {
+    if (!peer.detached) return;
+    const bool waits = peer.draining && !peer.lost && !peer.gone && time - peer.left_at < kDisconnectTimeout;
+    if (!waits || peer.connection->drained()) {
+      release(peer.number);
+      return;
+    }
+    if (time >= peer.ask_at) {
+      ask(peer);
+      peer.ask_at = time + std::clamp(time - peer.left_at, kFirstAsk, kLastAsk);
+    }
+    next = std::min(next, peer.ask_at);
+  });
+  return next;
 }
 
 doca_error_t Transport::release(std::uint32_t number) {

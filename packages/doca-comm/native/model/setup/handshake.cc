@@ -16,7 +16,7 @@ struct [[gnu::packed]] Wire {
   std::uint8_t type;
   std::uint8_t mtu;
   std::uint8_t name_length;
-  std::uint8_t reserved;
+  std::uint8_t features;
   std::uint64_t client_id;
   std::uint8_t key[16];
   char representor[12];
@@ -26,7 +26,9 @@ struct [[gnu::packed]] Wire {
   std::uint16_t max_msg_size;
   std::uint16_t recv_queue_size;
   char name[128];
-  std::uint8_t padding[12];
+  std::uint32_t producer;
+  std::uint32_t consumer;
+  std::uint32_t limit;
 };
 static_assert(sizeof(Wire) == HandshakeMessage::kSize);
 
@@ -38,6 +40,7 @@ void HandshakeMessage::write(std::span<std::uint8_t, kSize> bytes) const {
   wire.type = static_cast<std::uint8_t>(type);
   wire.mtu = end.mtu;
   wire.name_length = static_cast<std::uint8_t>(std::min(name.size(), kMaxNameLength - 1));
+  wire.features = end.features;
   wire.client_id = htobe64(client_id);
   std::copy(key.begin(), key.end(), wire.key);
   representor.copy(wire.representor, sizeof wire.representor);
@@ -47,6 +50,9 @@ void HandshakeMessage::write(std::span<std::uint8_t, kSize> bytes) const {
   wire.max_msg_size = htobe16(end.max_msg_size);
   wire.recv_queue_size = htobe16(end.recv_queue_size);
   name.copy(wire.name, wire.name_length);
+  wire.producer = htobe32(producer);
+  wire.consumer = htobe32(consumer);
+  wire.limit = htobe32(limit);
   std::memcpy(bytes.data(), &wire, kSize);
 }
 
@@ -82,7 +88,11 @@ bool HandshakeMessage::read(std::span<const std::uint8_t> bytes) {
          .psn = be32toh(wire.psn),
          .max_msg_size = be16toh(wire.max_msg_size),
          .recv_queue_size = be16toh(wire.recv_queue_size),
-         .mtu = wire.mtu};
+         .mtu = wire.mtu,
+         .features = wire.features};
+  producer = be32toh(wire.producer);
+  consumer = be32toh(wire.consumer);
+  limit = be32toh(wire.limit);
   return true;
 }
 

@@ -262,4 +262,5 @@ TEST_CASE("what needs no memory of C++" * doctest::skip(!kAllocationsCanFail)) {
 TEST_CASE("no exported function is missing here" * doctest::skip(!kAllocationsCanFail)) {
   check_no_call_is_missing("libdoca_common.so.2", {});
   check_no_call_is_missing("libdoca_comm_channel.so.2", {});
+  check_no_call_is_missing("libdoca_comch.so.2", {});
 }
