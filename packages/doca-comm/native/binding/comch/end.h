@@ -1,0 +1,97 @@
+// A server or a client of Comch: its connections, and the messages that it has under way.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "binding/comch/context.h"
+#include "binding/representor.h"
+
+namespace verbs::doca_comm::binding {
+
+class ComchEnd;
+
+// A connection, by the number that JavaScript knows it by. Numbers are not used again.
+struct Connection {
+  std::uint32_t number;
+  doca_comch_connection* pointer;
+  ComchEnd* end;
+  std::uint32_t in_flight;
+};
+
+class ComchEnd final : public Context {
+ public:
+  // A server where there is a representor. Null with the error.
+  static std::unique_ptr<ComchEnd> create(Engine& engine, std::shared_ptr<OpenDevice> device,
+                                          std::shared_ptr<OpenRepresentor> representor, const std::string& name,
+                                          doca_error_t* error);
+  ~ComchEnd() override { destroy_object(); }
+
+  enum class Size : std::uint8_t { kMessage, kReceiveQueue, kSendTasks };
+  doca_error_t set_size(Size which, std::uint32_t size);
+  doca_error_t get_size(Size which, std::uint32_t* size) const;
+
+  doca_error_t start() override;
+  // Copies the message. `cookie` comes back with its completion; 0: only a failure is told.
+  doca_error_t send(std::uint32_t connection, const std::uint8_t* message, std::uint32_t length, std::uint32_t cookie);
+  doca_error_t disconnect(std::uint32_t connection);
+  static constexpr std::size_t kCounters = 5;  // messages and bytes sent, received; messages in flight
+  doca_error_t update_info(std::uint32_t connection);
+  doca_error_t counters(std::uint32_t connection, std::uint64_t* out) const;
+
+  // Of this end, or null.
+  Connection* connection(std::uint32_t number) const;
+  const std::shared_ptr<OpenDevice>& device() const { return device_; }
+  void add_path() { ++paths_; }
+  void remove_path() { --paths_; }
+
+ private:
+  // A copy of a message until its task completes. Its memory stays for the next one.
+  struct Slot {
+    std::vector<std::uint8_t> bytes;
+    std::uint32_t connection;
+    std::uint32_t cookie;
+    Slot* next;
+  };
+
+  ComchEnd(Engine& engine, Kind kind, std::shared_ptr<OpenDevice> device, std::shared_ptr<OpenRepresentor> representor)
+      : Context(engine, kind), device_(std::move(device)), representor_(std::move(representor)) {}
+
+  const ComchFunctions& comch() const { return *engine_.library().comch(); }
+  bool is_server() const { return kind() == Kind::kServer; }
+  doca_error_t register_callbacks();
+  Connection* adopt(doca_comch_connection* pointer);
+  void drop(Connection& connection);
+  Slot* take_slot();
+
+  doca_error_t destroy_object() override;
+  bool needed() const override { return paths_ > 0; }
+  void on_state(doca_ctx_states state) override;
+
+  // Of the engine whose progress calls them.
+  static Connection* find(doca_comch_connection* pointer, bool adopts);
+  static void on_sent(doca_comch_task_send* task, doca_data task_data, doca_data ctx_data);
+  static void on_message(doca_comch_event_msg_recv* event, std::uint8_t* buffer, std::uint32_t length,
+                         doca_comch_connection* pointer);
+  static void on_connected(doca_comch_event_connection_status_changed* event, doca_comch_connection* pointer,
+                           std::uint8_t success);
+  static void on_disconnected(doca_comch_event_connection_status_changed* event, doca_comch_connection* pointer,
+                              std::uint8_t success);
+  static void on_consumer(doca_comch_event_consumer* event, doca_comch_connection* pointer, std::uint32_t id);
+  static void on_consumer_gone(doca_comch_event_consumer* event, doca_comch_connection* pointer, std::uint32_t id);
+
+  const std::shared_ptr<OpenDevice> device_;
+  const std::shared_ptr<OpenRepresentor> representor_;
+  doca_comch_server* server_ = nullptr;
+  doca_comch_client* client_ = nullptr;
+  std::uint32_t send_tasks_ = 64;
+  bool registered_ = false;
+  int paths_ = 0;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  Slot* free_ = nullptr;
+  std::unordered_map<std::uint32_t, std::unique_ptr<Connection>> connections_;
+};
+
+}  // namespace verbs::doca_comm::binding
