@@ -5,6 +5,7 @@ export {
   listDevices,
   listRepresentors,
   openDevice,
+  type OpenDeviceOptions,
   openRepresentor,
   Representor,
   RepresentorFilter,
@@ -15,6 +16,13 @@ export { Endpoint } from './endpoint.js';
 export type { EndpointOptions, Received, ServiceState, WaitOptions } from './endpoint-types.js';
 export { DocaError, DocaStatus, statusName } from './errors.js';
 export { setFaults } from './faults.js';
-export { type LibraryKind, vendorLibrary } from './libraries.js';
+export {
+  type Api,
+  type ApiReport,
+  type LibraryKind,
+  type LibraryReport,
+  probeLibraries,
+  vendorLibrary,
+} from './libraries.js';
 export { PeerAddr, type PeerState, type PeerStats } from './peer-addr.js';
 export { softModel } from './soft-model.js';

@@ -19,7 +19,14 @@ T* held(const Arguments& arguments, std::size_t index, const napi_type_tag& tag)
 }
 
 // An engine that JavaScript has.
-using EngineHolder = std::shared_ptr<Engine>;
+struct EngineHolder {
+  std::shared_ptr<Engine> engine;
+
+  explicit EngineHolder(std::shared_ptr<Engine> its_engine) : engine(std::move(its_engine)) {}
+  ~EngineHolder() { engine->orphan(); }
+  EngineHolder(const EngineHolder&) = delete;
+  EngineHolder& operator=(const EngineHolder&) = delete;
+};
 
 // Results: a number, or the negated DOCA error.
 inline napi_value failure(const Arguments& arguments, doca_error_t error) {

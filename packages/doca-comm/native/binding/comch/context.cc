@@ -6,10 +6,11 @@
 
 namespace verbs::doca_comm::binding {
 
-ContextHolder::~ContextHolder() {
+void ContextHolder::abandon() {
   if (context == nullptr) return;
   context->holder_ = nullptr;
-  context->abandon();
+  std::exchange(context, nullptr)->abandon();
+  engine->reap();
 }
 
 Context::~Context() {

@@ -13,7 +13,12 @@ struct ContextHolder {
   std::shared_ptr<Engine> engine;
   Context* context = nullptr;
 
-  ~ContextHolder();
+  ContextHolder() = default;
+  ~ContextHolder() { abandon(); }
+  ContextHolder(const ContextHolder&) = delete;
+  ContextHolder& operator=(const ContextHolder&) = delete;
+  // The engine stops the context, and destroys it when it is idle.
+  void abandon();
 };
 
 class Context {

@@ -78,7 +78,10 @@ doca_error_t ComchEnd::start() {
   }
   if (error != DOCA_SUCCESS) return error;
   const Engine::Current current(engine_);
-  return Context::start();
+  error = Context::start();
+  // Only after the start it is what it is.
+  if (error == DOCA_SUCCESS || error == DOCA_ERROR_IN_PROGRESS) get_size(Size::kMessage, &longest_);
+  return error;
 }
 
 ComchEnd::Slot* ComchEnd::take_slot() {
@@ -89,11 +92,13 @@ ComchEnd::Slot* ComchEnd::take_slot() {
   return std::exchange(free_, free_->next);
 }
 
-doca_error_t ComchEnd::send(std::uint32_t number, const std::uint8_t* message, std::uint32_t length,
-                            std::uint32_t cookie) {
+doca_error_t ComchEnd::send(std::uint32_t number, const std::uint8_t* message, std::size_t length,
+                            std::uint32_t cookie, std::uint32_t limit) {
   const ComchFunctions& f = comch();
   Connection* to = connection(number);
   if (to == nullptr) return DOCA_ERROR_NOT_CONNECTED;
+  if (length > longest_) return DOCA_ERROR_INVALID_VALUE;
+  if (to->in_flight >= limit) return DOCA_ERROR_AGAIN;
   Slot* slot = take_slot();
   doca_comch_task_send* task = nullptr;
   doca_error_t error = DOCA_SUCCESS;
@@ -105,8 +110,9 @@ doca_error_t ComchEnd::send(std::uint32_t number, const std::uint8_t* message, s
     error = DOCA_ERROR_NO_MEMORY;
   }
   if (error == DOCA_SUCCESS) {
-    error = is_server() ? f.server_task_send_alloc_init(server_, to->pointer, slot->bytes.data(), length, &task)
-                        : f.client_task_send_alloc_init(client_, to->pointer, slot->bytes.data(), length, &task);
+    const auto size = static_cast<std::uint32_t>(length);
+    error = is_server() ? f.server_task_send_alloc_init(server_, to->pointer, slot->bytes.data(), size, &task)
+                        : f.client_task_send_alloc_init(client_, to->pointer, slot->bytes.data(), size, &task);
   }
   if (error == DOCA_SUCCESS) {
     slot->connection = number;

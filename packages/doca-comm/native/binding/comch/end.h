@@ -34,8 +34,10 @@ class ComchEnd final : public Context {
   doca_error_t get_size(Size which, std::uint32_t* size) const;
 
   doca_error_t start() override;
-  // Copies the message. `cookie` comes back with its completion; 0: only a failure is told.
-  doca_error_t send(std::uint32_t connection, const std::uint8_t* message, std::uint32_t length, std::uint32_t cookie);
+  // Copies the message. `cookie` comes back with its completion; 0: only a failure is told. AGAIN where `limit` messages to
+  // this peer are in flight.
+  doca_error_t send(std::uint32_t connection, const std::uint8_t* message, std::size_t length, std::uint32_t cookie,
+                    std::uint32_t limit);
   doca_error_t disconnect(std::uint32_t connection);
   static constexpr std::size_t kCounters = 5;  // messages and bytes sent, received; messages in flight
   doca_error_t update_info(std::uint32_t connection);
@@ -43,6 +45,7 @@ class ComchEnd final : public Context {
 
   // Of this end, or null.
   Connection* connection(std::uint32_t number) const;
+  const auto& connections() const { return connections_; }
   const std::shared_ptr<OpenDevice>& device() const { return device_; }
   void add_path() { ++paths_; }
   void remove_path() { --paths_; }
@@ -87,6 +90,7 @@ class ComchEnd final : public Context {
   doca_comch_server* server_ = nullptr;
   doca_comch_client* client_ = nullptr;
   std::uint32_t send_tasks_ = 64;
+  std::uint32_t longest_ = 0;  // bytes of a message, since the start
   bool registered_ = false;
   int paths_ = 0;
   std::vector<std::unique_ptr<Slot>> slots_;

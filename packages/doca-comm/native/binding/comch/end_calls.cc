@@ -51,16 +51,17 @@ napi_value comch_capability(const Arguments& arguments) {
 // createServer(engine, device, representor, name), createClient(engine, device, name): { handle, id }, or the error
 napi_value create_end(const Arguments& arguments, const std::shared_ptr<OpenRepresentor>& representor,
                       std::size_t name) {
-  auto* engine = held<EngineHolder>(arguments, 0, kEngineTag);
-  const auto* device = engine ? held<Device>(arguments, 1, kDeviceTag) : nullptr;
+  auto* holder = held<EngineHolder>(arguments, 0, kEngineTag);
+  const auto* device = holder ? held<Device>(arguments, 1, kDeviceTag) : nullptr;
   if (!device) return nullptr;
-  if (!device->get() || !(*engine)->get() || &device->library() != &(*engine)->library()) {
+  const std::shared_ptr<Engine>& engine = holder->engine;
+  if (!device->get() || !engine->get() || &device->library() != &engine->library()) {
     return failure(arguments, DOCA_ERROR_INVALID_VALUE);
   }
   doca_error_t error = DOCA_SUCCESS;
-  auto end = ComchEnd::create(**engine, device->open(), representor,
+  auto end = ComchEnd::create(*engine, device->open(), representor,
                               provider::to_string(arguments.env, arguments[name]), &error);
-  return end ? give_context(arguments.env, *engine, std::move(end)) : failure(arguments, error);
+  return end ? give_context(arguments.env, engine, std::move(end)) : failure(arguments, error);
 }
 napi_value create_client(const Arguments& arguments) { return create_end(arguments, nullptr, 2); }
 napi_value create_server(const Arguments& arguments) {
@@ -100,13 +101,13 @@ napi_value set_size(const Arguments& arguments) {
   return failure(arguments, end->set_size(which, to_u32(arguments.env, arguments[2])));
 }
 
-// comchSend(end, connection, message, cookie)
+// comchSend(end, connection, message, cookie, limit): AGAIN where so many messages to the peer are in flight
 napi_value send_message(const Arguments& arguments) {
   ComchEnd* end = end_of(arguments);
   if (!end) return destroyed(arguments);
   const provider::Bytes message = provider::to_bytes(arguments.env, arguments[2]);
-  return failure(arguments, end->send(to_u32(arguments.env, arguments[1]), message.data,
-                                      static_cast<std::uint32_t>(message.size), to_u32(arguments.env, arguments[3])));
+  return failure(arguments, end->send(to_u32(arguments.env, arguments[1]), message.data, message.size,
+                                      to_u32(arguments.env, arguments[3]), to_u32(arguments.env, arguments[4])));
 }
 
 // comchDisconnect(server, connection), comchUpdateInfo(end, connection), comchCounters(end, connection, out): messages and
@@ -128,6 +129,19 @@ napi_value counters(const Arguments& arguments) {
   const doca_error_t error = end->counters(to_u32(arguments.env, arguments[1]), values);
   if (error == DOCA_SUCCESS) std::memcpy(out.data, values, sizeof values);
   return failure(arguments, error);
+}
+
+// comchConnections(end, out): how many there are; the numbers of as many as fit into `out`
+napi_value connections(const Arguments& arguments) {
+  const ComchEnd* end = end_of(arguments);
+  if (!end) return destroyed(arguments);
+  const Words out = to_words(arguments.env, arguments[1]);
+  std::size_t count = 0;
+  for (const auto& entry : end->connections()) {
+    if (count < out.count) out.data[count] = entry.first;
+    ++count;
+  }
+  return number(arguments.env, static_cast<double>(count));
 }
 
 // createMmap(device, length, permissions): { handle, buffer }, or the error. The ArrayBuffer has the memory for good.
@@ -251,6 +265,7 @@ void init_comch(napi_env env, napi_value exports) {
   export_function<disconnect>(env, exports, "comchDisconnect");
   export_function<update_info>(env, exports, "comchUpdateInfo");
   export_function<counters>(env, exports, "comchCounters");
+  export_function<connections>(env, exports, "comchConnections");
   export_function<create_mmap>(env, exports, "createMmap");
   export_function<destroy_mmap>(env, exports, "destroyMmap");
   export_function<create_consumer>(env, exports, "createConsumer");

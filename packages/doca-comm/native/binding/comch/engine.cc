@@ -16,16 +16,28 @@ std::shared_ptr<Engine> Engine::create(const Library& library, std::shared_ptr<p
   if (*error == DOCA_SUCCESS) *error = f.pe_get_notification_handle(engine->pe_, &engine->fd_);
   if (*error != DOCA_SUCCESS) return nullptr;
   engine->environment_->loop_users.insert(engine.get());
+  engines().push_back(engine);
   return engine;
 }
 
-Engine::~Engine() {
-  leave_loop(nullptr);
+std::vector<std::shared_ptr<Engine>>& Engine::engines() {
+  static thread_local auto* all = new std::vector<std::shared_ptr<Engine>>;  // finalizers may run late
+  return *all;
+}
+
+void Engine::progress_orphans() {
+  for (std::size_t i = engines().size(); i-- > 0;) {
+    const std::shared_ptr<Engine> engine = engines()[i];
+    if (engine->orphan_) engine->orphan();
+    i = std::min(i, engines().size());
+  }
 }
 
 std::uint32_t Engine::progress(std::uint32_t times) {
   if (pe_ == nullptr || progressing_) return 0;
+  progress_orphans();
   reap();
+  if (pe_ == nullptr) return 0;
   const Current current(*this);
   progressing_ = true;
   std::uint32_t happened = 0;
@@ -89,6 +101,32 @@ bool Engine::wait(int milliseconds) const {
   return pe_ != nullptr && poll(&readable, 1, milliseconds) > 0;
 }
 
+doca_error_t Engine::close() {
+  if (pe_ == nullptr) return DOCA_SUCCESS;
+  reap();
+  if (!contexts_.empty()) return DOCA_ERROR_IN_USE;
+  const doca_error_t error = functions().pe_destroy(pe_);
+  if (error != DOCA_SUCCESS) return error;
+  pe_ = nullptr;
+  watcher_.close();
+  environment_->loop_users.erase(this);
+  const std::shared_ptr<Engine> self = shared_from_this();
+  std::erase(engines(), self);
+  return DOCA_SUCCESS;
+}
+
+void Engine::orphan() {
+  constexpr int kAtOnce = 64;
+  orphan_ = true;
+  if (pe_ == nullptr || progressing_) return;
+  const Current current(*this);
+  progressing_ = true;
+  reap();
+  for (int i = 0; i < kAtOnce && functions().pe_progress(pe_) != 0; ++i);
+  progressing_ = false;
+  close();
+}
+
 // What JavaScript has dropped is stopped, and destroyed when it is idle.
 void Engine::reap() {
   for (std::size_t i = abandoned_.size(); i-- > 0;) {
@@ -111,7 +149,8 @@ void Engine::leave_loop(const std::shared_ptr<void>& done) {
     context->abandon();
   }
   const Current current(*this);
-  const auto end = std::chrono::steady_clock::now() + kFarewell;
+  // An environment ends once, with all of its engines.
+  static thread_local const auto end = std::chrono::steady_clock::now() + kFarewell;
   for (reap(); !contexts_.empty() && std::chrono::steady_clock::now() < end; reap()) {
     while (functions().pe_progress(pe_) != 0);
     for (const auto& [id, context] : contexts_) {
@@ -127,6 +166,7 @@ void Engine::leave_loop(const std::shared_ptr<void>& done) {
   ready_.clear();
   if (idle) functions().pe_destroy(pe_);
   pe_ = nullptr;
+  std::erase_if(engines(), [this](const auto& engine) { return engine.get() == this; });
 }
 
 }  // namespace verbs::doca_comm::binding

@@ -1,4 +1,4 @@
-// A progress engine (doca_pe) and the contexts that it drives. There is one for each library and JavaScript environment.
+// A progress engine (doca_pe) and the contexts that it drives, of one thread.
 #pragma once
 
 #include <chrono>
@@ -15,20 +15,20 @@ namespace verbs::doca_comm::binding {
 class Context;
 struct Connection;
 
-// The engine lives until its environment ends, so that what JavaScript has dropped can be stopped in order: a context is
-// destroyed when it is idle, which takes progress.
-class Engine final : public provider::LoopUser {
+// An engine without a handle in JavaScript lives until its contexts are gone, since a context is destroyed when it is idle,
+// which takes progress: the other engines of the thread see to that.
+class Engine final : public provider::LoopUser, public std::enable_shared_from_this<Engine> {
  public:
   // Null with the error.
   static std::shared_ptr<Engine> create(const Library& library, std::shared_ptr<provider::Environment> environment,
                                         std::size_t backlog, doca_error_t* error);
-  ~Engine() override;
+  ~Engine() override { leave_loop(nullptr); }
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   const Library& library() const { return library_; }
   const EngineFunctions& functions() const { return *library_.engine(); }
-  // Null when the environment has ended.
+  // Null once it is closed.
   doca_pe* get() const { return pe_; }
 
   // Calls doca_pe_progress until nothing happens, up to `times` times, or until more than the backlog waits for
@@ -36,6 +36,12 @@ class Engine final : public provider::LoopUser {
   std::uint32_t progress(std::uint32_t times);
   // Contexts with events since the last call, into `ids`; the others stay for the next call.
   std::size_t take_ready(std::uint32_t* ids, std::size_t room);
+
+  // doca_pe_destroy. IN_USE while it has contexts.
+  doca_error_t close();
+  // JavaScript has dropped it, or one of its contexts: what can be freed now, is.
+  void orphan();
+  void reap();
 
   // The engine owns its contexts. Their ids are not used again.
   std::uint32_t add(std::unique_ptr<Context> context);
@@ -76,7 +82,9 @@ class Engine final : public provider::LoopUser {
  private:
   Engine(const Library& library, std::shared_ptr<provider::Environment> environment, std::size_t backlog)
       : library_(library), environment_(std::move(environment)), limit_(static_cast<std::ptrdiff_t>(backlog)) {}
-  void reap();
+  // The engines of this thread.
+  static std::vector<std::shared_ptr<Engine>>& engines();
+  static void progress_orphans();
 
   const Library& library_;
   std::shared_ptr<provider::Environment> environment_;
@@ -86,6 +94,7 @@ class Engine final : public provider::LoopUser {
   int fd_ = -1;
   provider::DescriptorWatcher watcher_;
   bool progressing_ = false;
+  bool orphan_ = false;
   std::uint32_t next_id_ = 1;
   std::uint32_t next_connection_ = 1;
   std::unordered_map<std::uint32_t, Connection*> connections_;

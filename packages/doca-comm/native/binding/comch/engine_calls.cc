@@ -22,7 +22,13 @@ napi_value create_engine(const Arguments& arguments) {
 
 Engine* engine_of(const Arguments& arguments) {
   auto* holder = held<EngineHolder>(arguments, 0, kEngineTag);
-  return holder == nullptr ? nullptr : holder->get();
+  return holder == nullptr ? nullptr : holder->engine.get();
+}
+
+// destroyEngine(engine): IN_USE while it has contexts
+napi_value destroy_engine(const Arguments& arguments) {
+  Engine* engine = engine_of(arguments);
+  return engine ? failure(arguments, engine->close()) : nullptr;
 }
 
 // progress(engine, times, ready): how often something happened. In ready[0] the number of contexts that have events since
@@ -92,6 +98,13 @@ napi_value destroy_context(const Arguments& arguments) {
   Context* context = context_of(arguments);
   return context ? failure(arguments, context->destroy()) : destroyed(arguments);
 }
+// abandonContext(context): it is stopped, and destroyed when it is idle
+napi_value abandon_context(const Arguments& arguments) {
+  Context* context = context_of(arguments);
+  if (!context) return destroyed(arguments);
+  held<ContextHolder>(arguments, 0, kContextTag)->abandon();
+  return provider::undefined(arguments.env);
+}
 // contextState(context): its state, or the error
 napi_value context_state(const Arguments& arguments) {
   Context* context = context_of(arguments);
@@ -123,6 +136,7 @@ napi_value take_event(const Arguments& arguments) {
 void init_engine(napi_env env, napi_value exports) {
   using provider::export_function;
   export_function<create_engine>(env, exports, "createEngine");
+  export_function<destroy_engine>(env, exports, "destroyEngine");
   export_function<progress>(env, exports, "progress");
   export_function<watch_engine>(env, exports, "watchEngine");
   export_function<arm_engine>(env, exports, "armEngine");
@@ -133,6 +147,7 @@ void init_engine(napi_env env, napi_value exports) {
   export_function<start_context>(env, exports, "startContext");
   export_function<stop_context>(env, exports, "stopContext");
   export_function<destroy_context>(env, exports, "destroyContext");
+  export_function<abandon_context>(env, exports, "abandonContext");
   export_function<context_state>(env, exports, "contextState");
   export_function<take_event>(env, exports, "takeEvent");
 }
