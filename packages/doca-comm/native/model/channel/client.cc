@@ -45,29 +45,32 @@ doca_error_t Client::begin(const std::string& name, const ServiceAddress& servic
   return DOCA_SUCCESS;
 }
 
-doca_error_t Client::connect(const std::shared_ptr<Client>& self, const std::string& name,
-                             doca_comm_channel_addr_t** address) {
+doca_error_t Client::request(const std::shared_ptr<Client>& self, const std::string& name) {
   ibv_device_attr attributes;
   if (Verbs::get()->query_device(dev_.context, &attributes) != 0) return DOCA_ERROR_DRIVER;
   ServiceAddress service;
   if (const int error = find(name, &service)) return error_of(error, DOCA_ERROR_CONNECTION_ABORTED);
-  {
-    const std::lock_guard guard(transport_.mutex());
-    // Before the request: a response without a known client is dropped.
-    const doca_error_t error = contained([&] {
-      const doca_error_t failed = begin(name, service);
-      if (failed == DOCA_SUCCESS) dev_.handshakes->add_client(request_.client_id, self);
-      return failed;
-    });
-    if (error != DOCA_SUCCESS) {
-      if (peer_) transport_.remove(*peer_);
-      peer_ = nullptr;
-      return error;
-    }
-    phase_ = Phase::kRequested;
+  const std::lock_guard guard(transport_.mutex());
+  // Before the request: a response without a known client is dropped.
+  const doca_error_t error = contained([&] {
+    const doca_error_t failed = begin(name, service);
+    if (failed == DOCA_SUCCESS) dev_.handshakes->add_client(request_.client_id, self);
+    return failed;
+  });
+  if (error != DOCA_SUCCESS) {
+    if (peer_) transport_.remove(*peer_);
+    peer_ = nullptr;
+    return error;
   }
+  phase_ = Phase::kRequested;
+  send_request(now());
+  return DOCA_SUCCESS;
+}
+
+doca_error_t Client::connect(const std::shared_ptr<Client>& self, const std::string& name,
+                             doca_comm_channel_addr_t** address) {
+  if (const doca_error_t error = request(self, name)) return error;
   std::unique_lock lock(transport_.mutex());
-  if (phase_ == Phase::kRequested) send_request(now());
   responded_.wait_for(lock, std::chrono::nanoseconds(kServiceTimeout), [&] { return phase_ != Phase::kRequested; });
   if (phase_ == Phase::kPending || phase_ == Phase::kEstablished) {
     *address = transport_.peers().address_of(*peer_);
@@ -146,12 +149,21 @@ Nanos Client::on_timer(Nanos time) {
     if (time - request_time_ >= kRetransmitInterval) send_request(time);
     return request_time_ + kRetransmitInterval;
   }
+  if (phase_ == Phase::kLeaving) {
+    const Nanos next = transport_.drain(time, [this](const Peer&) { dev_.handshakes->send(request_, service_); });
+    if (transport_.peers().count() == 0) {
+      peer_ = nullptr;
+      transport_.notify_recv();
+    }
+    return next;
+  }
   if (phase_ != Phase::kEstablished) return kNever;
   return time + transport_.keep_alive();
 }
 
 void Client::close() {
   disconnect();
+  dev_.handshakes->remove(this);
   const std::lock_guard guard(transport_.mutex());
   transport_.close();
 }
@@ -162,12 +174,7 @@ doca_error_t Client::disconnect() {
     const std::lock_guard guard(transport_.mutex());
     if (!peer_ || phase_ == Phase::kLeaving) return DOCA_ERROR_NOT_CONNECTED;
     number = peer_->number;
-    if (phase_ == Phase::kRequested || phase_ == Phase::kPending) {
-      request_.type = HandshakeMessage::Type::kCancel;
-      dev_.handshakes->send(request_, service_);
-    }
-    request_.type = HandshakeMessage::Type::kLeave;
-    phase_ = Phase::kLeaving;
+    begin_leave();
   }
   transport_.leave(number, [this](const Peer&) { dev_.handshakes->send(request_, service_); });
   dev_.handshakes->remove(this);
@@ -175,6 +182,29 @@ doca_error_t Client::disconnect() {
   peer_ = nullptr;
   phase_ = Phase::kNone;
   return transport_.release(number);
+}
+
+void Client::begin_leave() {
+  if (phase_ == Phase::kRequested || phase_ == Phase::kPending) {
+    request_.type = HandshakeMessage::Type::kCancel;
+    dev_.handshakes->send(request_, service_);
+  }
+  request_.type = HandshakeMessage::Type::kLeave;
+  phase_ = Phase::kLeaving;
+}
+
+void Client::begin_disconnect() {
+  if (!peer_ || phase_ == Phase::kLeaving) return;
+  begin_leave();
+  transport_.detach(*peer_);
+  dev_.handshakes->wake();
+}
+
+bool Client::drained() {
+  transport_.drain(now(), [this](const Peer&) { dev_.handshakes->send(request_, service_); });
+  if (transport_.peers().count() != 0) return false;
+  peer_ = nullptr;
+  return true;
 }
 
 }  // namespace verbs::doca_comm::model

@@ -21,7 +21,12 @@ class Client final : public HandshakeHandler {
   // `self` keeps the client alive while the handshake channel calls it.
   doca_error_t connect(const std::shared_ptr<Client>& self, const std::string& name,
                        doca_comm_channel_addr_t** address);
+  // Sends the request only.
+  doca_error_t request(const std::shared_ptr<Client>& self, const std::string& name);
   doca_error_t disconnect();
+  // The same without waiting. close() may be called when drained() is true. Under the transport's mutex.
+  void begin_disconnect();
+  bool drained();
   // The last call.
   void close();
 
@@ -29,6 +34,9 @@ class Client final : public HandshakeHandler {
 
   // The caller holds the transport's mutex.
   bool connected() const { return peer_ != nullptr; }
+  // The peer from the time when the service has accepted.
+  Peer* established() const { return phase_ == Phase::kEstablished ? peer_ : nullptr; }
+  bool handshaking() const { return phase_ == Phase::kRequested || phase_ == Phase::kPending; }
   // As the transport. NOT_CONNECTED when nothing can come any more, since the loss of the service was reported: a
   // program that calls until there is something else than AGAIN ends.
   doca_error_t receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from);
@@ -46,6 +54,7 @@ class Client final : public HandshakeHandler {
   void receive_accept(const HandshakeMessage& message);
   void receive_dismiss(const HandshakeMessage& message);
   void reject();
+  void begin_leave();
 
   doca_dev& dev_;
   Transport transport_;  // its mutex guards all members below

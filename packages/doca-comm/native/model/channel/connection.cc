@@ -19,7 +19,7 @@ constexpr std::uint32_t kMostHeld = 64;
 Connection::Connection(doca_dev& dev, CompletionQueues& sends, CompletionQueues& receives, const Sizes& sizes,
                        std::uint32_t number)
     : sizes_(sizes),
-      sent_(sizes.send_queue),
+      sent_(sizes.send_queue, sizes.prompt),
       pairs_(dev, sends, receives, sizes, number, sent_.slots()),
       long_queues_(std::max(sizes.send_queue, sizes.recv_queue) >= kLongQueue) {}
 
@@ -36,6 +36,7 @@ doca_error_t Connection::establish(const Gid& gid, const EndAttributes& peer) {
   if (const int error = pairs_.connect(gid, peer)) return error_of(error, DOCA_ERROR_INITIALIZATION);
   max_message_ = std::min(sizes_.message, peer.max_msg_size);
   peer_queue_ = peer.recv_queue_size;
+  fast_path_ = (sizes_.features & peer.features & kFastPath) != 0;
   established_ = true;
   return DOCA_SUCCESS;
 }
@@ -119,6 +120,7 @@ bool Connection::complete(const ibv_wc& completion, const WorkId& id) {
   if (id.work == Work::kFlush) flushing_ = false;
   sent_.complete(id.slot);
   if (long_queues_) discard_sent();
+  if (sizes_.prompt && sent_.all_unsignaled()) flush();
   return true;
 }
 

@@ -40,9 +40,14 @@ class Connection {
 
   // The longest message that both ends take, in bytes.
   std::size_t max_message() const { return max_message_; }
+  // Whether both ends know the fast path.
+  bool has_fast_path() const { return fast_path_; }
   bool has_slot() const { return sent_.count() < sizes_.send_queue; }
   bool has_credit() const { return sent_.posted() - consumed_by_peer_ < peer_queue_; }
   std::uint64_t in_flight() const { return sent_.count(); }
+  // Counts of the messages sent and acknowledged since the beginning.
+  std::uint64_t posted() const { return sent_.posted(); }
+  std::uint64_t acknowledged() const { return sent_.completed(); }
   bool poll_due() const { return sent_.poll_due(); }
   int send(const void* message, std::size_t size);  // 0 or errno; needs a slot and a credit
   // Whether messages are in flight and no completion was requested for any of them.
@@ -87,6 +92,7 @@ class Connection {
   QueuePairs pairs_;
   bool established_ = false;
   std::size_t max_message_ = 0;
+  bool fast_path_ = false;
   bool flushing_ = false;
   std::uint64_t peer_queue_ = 0;  // receives of the peer
   std::uint64_t consumed_by_peer_ = 0;

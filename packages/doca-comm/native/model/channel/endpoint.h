@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "doca_comm_channel.h"
+#include "model/base/handles.h"
 #include "model/channel/client.h"
-#include "model/channel/handles.h"
 #include "model/channel/service.h"
 
 namespace verbs::doca_comm::model {

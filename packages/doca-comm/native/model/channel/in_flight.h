@@ -11,7 +11,9 @@ class InFlight {
  public:
   // Each message has a slot of memory. `queue` is the number of messages that the user may have in flight; one more
   // slot is for the disconnect message.
-  explicit InFlight(std::uint32_t queue) : slots_(queue + 1), interval_(std::clamp(queue / 4, 1u, kMaxInterval)) {}
+  // `prompt`: the user waits for each acknowledgement, so that one is always on its way.
+  InFlight(std::uint32_t queue, bool prompt)
+      : slots_(queue + 1), interval_(std::clamp(queue / 4, 1u, kMaxInterval)), prompt_(prompt) {}
 
   std::uint32_t slots() const { return slots_; }
   std::uint64_t completed() const { return completed_; }
@@ -24,7 +26,7 @@ class InFlight {
   std::uint32_t last_slot() const { return static_cast<std::uint32_t>((posted_ + slots_ - 1) % slots_); }
 
   // Whether the next send should be signaled.
-  bool signal_due() const { return posted_ + 1 - signaled_ >= interval_; }
+  bool signal_due() const { return posted_ + 1 - signaled_ >= interval_ || (prompt_ && signaled_ <= completed_); }
   // Whether no completion is requested for the last message.
   bool last_unsignaled() const { return signaled_ != posted_; }
   // Whether there are messages in flight, and no completion is requested for any of them.
@@ -43,6 +45,7 @@ class InFlight {
   static constexpr std::uint32_t kMaxInterval = 64;
   std::uint32_t slots_;
   std::uint32_t interval_;
+  bool prompt_;
   std::uint64_t posted_ = 0;
   std::uint64_t completed_ = 0;
   std::uint64_t signaled_ = 0;  // the value of posted_ after the last signaled send

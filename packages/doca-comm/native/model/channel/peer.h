@@ -5,8 +5,9 @@
 #include <memory>
 
 #include "doca_comm_channel.h"
+#include "model/base/clock.h"
+#include "model/base/handles.h"
 #include "model/channel/connection.h"
-#include "model/channel/handles.h"
 #include "model/setup/handshake.h"
 
 namespace verbs::doca_comm::model {
@@ -28,13 +29,17 @@ struct Peer {
   UdAddress remote;  // the other end of the handshake
   std::uint64_t client_id = 0;
   std::uint64_t user_data = 0;
+  void* owner = nullptr;  // the connection of Comch
   Statistics current;
-  Statistics updated;           // as of the last update
-  bool known = false;           // the user has its address
-  bool blocked = false;         // a send failed for lack of a slot or a credit
-  bool lost = false;            // the connection failed or ended
-  bool leaving = false;         // the user disconnects it: it is reported no more
-  bool draining = false;        // then: not everything that was sent is acknowledged yet
+  Statistics updated;     // as of the last update
+  bool known = false;     // the user has its address
+  bool blocked = false;   // a send failed for lack of a slot or a credit
+  bool lost = false;      // the connection failed or ended
+  bool leaving = false;   // the user disconnects it: it is reported no more
+  bool draining = false;  // then: not everything that was sent is acknowledged yet
+  bool detached = false;  // then: nobody waits for it, drain() releases it
+  Nanos left_at = 0;
+  Nanos ask_at = 0;             // when the other end is asked next
   bool gone = false;            // the other end says that it does not have the connection any more
   bool receive_closed = false;  // frames after the disconnect message, or after an invalid frame, are ignored
 };

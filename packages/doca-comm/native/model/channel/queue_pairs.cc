@@ -81,6 +81,7 @@ int QueuePairs::open() {
   own_.max_msg_size = sizes_.message;
   own_.recv_queue_size = sizes_.recv_queue;
   own_.mtu = static_cast<std::uint8_t>(port.active_mtu);
+  own_.features = sizes_.features;
   return 0;
 }
 

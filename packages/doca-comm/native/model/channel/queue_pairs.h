@@ -18,6 +18,8 @@ struct Sizes {
   std::uint16_t message = 4080;
   std::uint16_t send_queue = 64;
   std::uint16_t recv_queue = 64;
+  std::uint8_t features = 0;  // of EndAttributes
+  bool prompt = false;        // the user waits for each acknowledgement
 };
 
 // The operation that a completion belongs to.

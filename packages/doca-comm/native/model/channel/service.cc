@@ -49,16 +49,38 @@ doca_error_t Service::open(const std::string& name) {
 void Service::close() {
   {
     const std::lock_guard guard(transport_.mutex());
-    closed_ = true;
-    entry_.reset();
-    for (const Request& request : requests_) respond(Type::kReject, request.message, request.from);
-    requests_.clear();
+    refuse_requests();
   }
   leave(std::nullopt);
   dev_.handshakes->remove(this);
   const std::lock_guard guard(transport_.mutex());
   transport_.close();
   events_.close();
+}
+
+void Service::refuse_requests() {
+  closed_ = true;
+  entry_.reset();
+  for (const Request& request : requests_) respond(Type::kReject, request.message, request.from);
+  requests_.clear();
+}
+
+void Service::detach(Peer& peer) {
+  transport_.detach(peer);
+  dev_.handshakes->wake();
+}
+
+void Service::begin_close() {
+  refuse_requests();
+  transport_.peers().each([this](Peer& peer) {
+    if (!peer.detached) transport_.detach(peer);
+  });
+  dev_.handshakes->wake();
+}
+
+bool Service::drained() {
+  transport_.drain(now(), [this](const Peer& peer) { dismiss(peer); });
+  return transport_.peers().count() == 0;
 }
 
 void Service::leave(std::optional<std::uint32_t> peer) {
@@ -181,7 +203,7 @@ bool Service::has_capacity_for(const UdAddress& from) {
   return pending < std::max(kMinPending, most / 4) && all < dev_.info->options.max_per_client;
 }
 
-doca_error_t Service::accept(const Request& request) {
+doca_error_t Service::accept(const Request& request, Peer** accepted) {
   Peer* peer = nullptr;
   const doca_error_t error = contained([&] {
     const doca_error_t failed = transport_.add(&peer);
@@ -197,14 +219,25 @@ doca_error_t Service::accept(const Request& request) {
   }
   respond(Type::kAccept, request.message, request.from, &peer->connection->own());
   events_.signal();
+  *accepted = peer;
   return DOCA_SUCCESS;
+}
+
+bool Service::accept_next(Peer** peer) {
+  *peer = nullptr;
+  if (requests_.empty()) return false;
+  const Request request = std::move(requests_.front());
+  requests_.pop_front();
+  if (accept(request, peer) == DOCA_SUCCESS) (*peer)->known = true;
+  return true;
 }
 
 doca_error_t Service::accept_pending() {
   for (std::size_t i = 0; i < kMaxAccepted && !requests_.empty(); ++i) {
     const Request request = std::move(requests_.front());
     requests_.pop_front();
-    if (const doca_error_t error = accept(request)) return error;
+    Peer* peer = nullptr;
+    if (const doca_error_t error = accept(request, &peer)) return error;
   }
   return DOCA_SUCCESS;
 }
@@ -247,12 +280,16 @@ doca_error_t Service::update_state() {
 
 Nanos Service::on_timer(Nanos time) {
   const std::lock_guard guard(transport_.mutex());
-  if (closed_) return kNever;
+  const Nanos drained = transport_.drain(time, [this](const Peer& peer) { dismiss(peer); });
+  if (closed_) {
+    if (drained == kNever) transport_.notify_recv();
+    return drained;
+  }
   std::erase_if(requests_, [&](const Request& request) { return time - request.received > kRequestTimeout; });
   const Nanos next = transport_.keep_alive();
   if (transport_.changes() != changes_seen_ || !entry_->intact()) events_.signal();
   changes_seen_ = transport_.changes();
-  return time + next;
+  return std::min(time + next, drained);
 }
 
 }  // namespace verbs::doca_comm::model

@@ -28,6 +28,15 @@ class Service final : public HandshakeHandler {
   Transport& transport() { return transport_; }
   int fd() const { return events_.fd(); }
 
+  // For Comch: accepts the oldest pending client. False if none is pending; without a peer if it could not be accepted.
+  bool accept_next(Peer** peer);
+  bool has_requests() const { return !requests_.empty(); }
+  // Disconnects a client, without waiting for it.
+  void detach(Peer& peer);
+  // Disconnects all clients and accepts no more, without waiting. close() may be called when drained() is true.
+  void begin_close();
+  bool drained();
+
   // Accepts pending clients, then does as the transport.
   doca_error_t receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from);
   void arm_recv();
@@ -59,7 +68,8 @@ class Service final : public HandshakeHandler {
   void enqueue(const HandshakeMessage& request, const UdAddress& from);
   bool has_capacity_for(const UdAddress& from);
   doca_error_t accept_pending();
-  doca_error_t accept(const Request& request);
+  doca_error_t accept(const Request& request, Peer** peer);
+  void refuse_requests();
 
   doca_dev& dev_;
   const doca_devinfo_rep& representor_;

@@ -121,48 +121,64 @@ void Transport::advance() {
   ++handled_;
 }
 
-doca_error_t Transport::deliver(Peer& peer, const Connection::Message& found, void* message, std::size_t* size) {
-  if (*size < found.size) {
-    *size = found.size;  // the message stays, for a larger buffer
-    return DOCA_ERROR_INVALID_VALUE;
-  }
+void Transport::take(Peer& peer, const Connection::Message& found) {
   advance();
-  std::memcpy(message, found.data, found.size);
-  *size = found.size;
   ++peer.current.recv_messages;
   peer.current.recv_bytes += found.size;
   peer.known = true;
   // The message is delivered even if its receive cannot be posted again, which ends the connection. A lost peer gets no
   // more credits.
   if (!peer.lost && peer.connection->consume(found.slot) != 0) mark_lost(peer);
+}
+
+doca_error_t Transport::deliver(Peer& peer, const Connection::Message& found, void* message, std::size_t* size) {
+  const bool fits = found.size <= *size;
+  *size = found.size;
+  if (!fits) return DOCA_ERROR_INVALID_VALUE;  // the message stays, for a larger buffer
+  std::memcpy(message, found.data, found.size);
+  take(peer, found);
   return DOCA_SUCCESS;
 }
 
-doca_error_t Transport::receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from) {
+Transport::Next Transport::next(Peer** peer, Connection::Message* found) {
   for (;;) {
-    if (!losses_.empty() && handled_ >= losses_.front().due && report_loss(from)) return DOCA_ERROR_CONNECTION_RESET;
+    if (!losses_.empty() && handled_ >= losses_.front().due && (*peer = next_loss())) return Next::kLoss;
     if (!fetch() && !(rearm() && fetch())) break;
     const ibv_wc& completion = batch_[batch_next_];
     const WorkId id = WorkId::unpack(completion.wr_id);
-    Peer* peer = peers_.find(id.connection);
-    if (!peer || peer->receive_closed) {
+    *peer = peers_.find(id.connection);
+    if (!*peer || (*peer)->receive_closed) {
       advance();
       continue;
     }
-    Connection::Message found;
-    if (peer->connection->read(completion, id.slot, &found) == Connection::Received::kMessage) {
-      *from = peers_.address_of(*peer);
-      return deliver(*peer, found, message, size);
-    }
+    if ((*peer)->connection->read(completion, id.slot, found) == Connection::Received::kMessage) return Next::kMessage;
     advance();
-    peer->receive_closed = true;
-    mark_lost(*peer);
+    (*peer)->receive_closed = true;
+    mark_lost(**peer);
   }
-  if (poll_failed_) return DOCA_ERROR_UNKNOWN;
-  return report_loss(from) ? DOCA_ERROR_CONNECTION_RESET : DOCA_ERROR_AGAIN;
+  if (poll_failed_) return Next::kFailed;
+  return (*peer = next_loss()) ? Next::kLoss : Next::kNone;
 }
 
-bool Transport::report_loss(doca_comm_channel_addr_t** from) {
+doca_error_t Transport::receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from) {
+  Peer* peer = nullptr;
+  Connection::Message found;
+  switch (next(&peer, &found)) {
+    case Next::kMessage:
+      *from = peers_.address_of(*peer);
+      return deliver(*peer, found, message, size);
+    case Next::kLoss:
+      *from = peers_.address_of(*peer);
+      return DOCA_ERROR_CONNECTION_RESET;
+    case Next::kFailed:
+      return DOCA_ERROR_UNKNOWN;
+    default:
+      return DOCA_ERROR_AGAIN;
+  }
+}
+
+// nullptr if no loss is to be reported.
+Peer* Transport::next_loss() {
   while (!losses_.empty()) {
     Peer* peer = peers_.find(losses_.front().number);
     if (peer && peer->leaving) peer = nullptr;
@@ -171,11 +187,9 @@ bool Transport::report_loss(doca_comm_channel_addr_t** from) {
       continue;
     }
     losses_.erase(losses_.begin());
-    if (!peer) continue;
-    *from = peers_.address_of(*peer);
-    return true;
+    if (peer) return peer;
   }
-  return false;
+  return nullptr;
 }
 
 doca_error_t Transport::update(Peer& peer) {
@@ -233,6 +247,14 @@ void Transport::arm_recv(bool ready) {
   if (ready || fetch() || !losses_.empty()) notify_recv();
 }
 
+void Transport::disarm() {
+  send_armed_ = recv_armed_ = false;
+  send_events_.clear();
+  recv_events_.clear();
+  sends_.drain_events();
+  receives_.drain_events();
+}
+
 void Transport::notify_recv() {
   if (recv_armed_) recv_events_.signal();
   recv_armed_ = false;
@@ -283,6 +305,33 @@ void Transport::leave(std::optional<std::uint32_t> number, const Ask& ask) {
     sleep_for(pause);
     pause = std::min<Nanos>(pause * 2, kMillisecond);
   }
+}
+
+void Transport::detach(Peer& peer) {
+  poll_sends();
+  send_disconnect(peer);
+  peer.detached = true;
+  peer.left_at = now();
+  peer.ask_at = peer.left_at + kFirstAsk;
+}
+
+Nanos Transport::drain(Nanos time, const Ask& ask) {
+  poll_sends();
+  Nanos next = kNever;
+  peers_.each([&](Peer& peer) {
+    if (!peer.detached) return;
+    const bool waits = peer.draining && !peer.lost && !peer.gone && time - peer.left_at < kDisconnectTimeout;
+    if (!waits || peer.connection->drained()) {
+      release(peer.number);
+      return;
+    }
+    if (time >= peer.ask_at) {
+      ask(peer);
+      peer.ask_at = time + std::clamp(time - peer.left_at, kFirstAsk, kLastAsk);
+    }
+    next = std::min(next, peer.ask_at);
+  });
+  return next;
 }
 
 doca_error_t Transport::release(std::uint32_t number) {

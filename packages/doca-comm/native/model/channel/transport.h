@@ -39,6 +39,12 @@ class Transport {
 
   doca_error_t send(Peer& peer, const void* message, std::size_t size);
   doca_error_t receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from);
+  // What there is to receive: the next message, which stays until take(), or the loss of a peer.
+  enum class Next : std::uint8_t { kNone, kMessage, kLoss, kFailed };
+  Next next(Peer** peer, Connection::Message* found);
+  void take(Peer& peer, const Connection::Message& found);
+  // Handles acknowledgements, credits and failures of sends.
+  void poll_sends();
   doca_error_t update(Peer& peer);
   // Asks the other end, outside the connection, whether it still has the connection. Called under mutex().
   using Ask = std::function<void(const Peer&)>;
@@ -46,12 +52,18 @@ class Transport {
   // left as well. The peer is named by its number: another thread may remove it meanwhile. nullopt: all peers. Needs no
   // memory.
   void leave(std::optional<std::uint32_t> number, const Ask& ask);
+  // The same without waiting: drain() asks, and releases the peers that have left. Both are called under mutex().
+  void detach(Peer& peer);
+  // Returns the time by which it wants the next call.
+  Nanos drain(Nanos time, const Ask& ask);
   // Frees the peer. UNKNOWN or NO_MEMORY if destroying a queue pair failed; it is freed all the same.
   doca_error_t release(std::uint32_t number);
 
   void arm_send();
   // `ready`: there is something to receive besides messages.
   void arm_recv(bool ready);
+  // Neither descriptor is readable for what was there up to now.
+  void disarm();
   // Make the descriptors readable, if they are armed.
   void notify_recv();
   void notify_send();
@@ -81,8 +93,7 @@ class Transport {
   bool rearm();
   void advance();
   doca_error_t deliver(Peer& peer, const Connection::Message& found, void* message, std::size_t* size);
-  bool report_loss(doca_comm_channel_addr_t** from);
-  void poll_sends();
+  Peer* next_loss();
   bool has_room(const Peer& peer) const { return peer.connection->has_slot() && peer.connection->has_credit(); }
   void send_disconnect(Peer& peer);
   // Calls `call` with the peer of that number, or with all of them.

@@ -16,7 +16,7 @@ struct [[gnu::packed]] Wire {
   std::uint8_t type;
   std::uint8_t mtu;
   std::uint8_t name_length;
-  std::uint8_t reserved;
+  std::uint8_t features;
   std::uint64_t client_id;
   std::uint8_t key[16];
   char representor[12];
@@ -38,6 +38,7 @@ void HandshakeMessage::write(std::span<std::uint8_t, kSize> bytes) const {
   wire.type = static_cast<std::uint8_t>(type);
   wire.mtu = end.mtu;
   wire.name_length = static_cast<std::uint8_t>(std::min(name.size(), kMaxNameLength - 1));
+  wire.features = end.features;
   wire.client_id = htobe64(client_id);
   std::copy(key.begin(), key.end(), wire.key);
   representor.copy(wire.representor, sizeof wire.representor);
@@ -82,7 +83,8 @@ bool HandshakeMessage::read(std::span<const std::uint8_t> bytes) {
          .psn = be32toh(wire.psn),
          .max_msg_size = be16toh(wire.max_msg_size),
          .recv_queue_size = be16toh(wire.recv_queue_size),
-         .mtu = wire.mtu};
+         .mtu = wire.mtu,
+         .features = wire.features};
   return true;
 }
 

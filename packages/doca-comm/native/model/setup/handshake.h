@@ -46,7 +46,10 @@ struct EndAttributes {
   std::uint16_t max_msg_size = 0;
   std::uint16_t recv_queue_size = 0;
   std::uint8_t mtu = 0;  // enum ibv_mtu
+  // What the end knows besides messages: an end of the Comm Channel nothing, one of Comch the fast path.
+  std::uint8_t features = 0;
 };
+inline constexpr std::uint8_t kFastPath = 1;
 
 struct HandshakeMessage {
   enum class Type : std::uint8_t {

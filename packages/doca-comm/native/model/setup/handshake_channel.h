@@ -41,6 +41,8 @@ class HandshakeChannel {
   bool add_service(const std::string& representor, const std::string& name, std::shared_ptr<HandshakeHandler> service);
   void add_client(std::uint64_t client_id, std::shared_ptr<HandshakeHandler> client);
   void remove(const HandshakeHandler* handler);
+  // Runs the timers soon: a handler wants to be called before the time that it has returned.
+  void wake() { wake_.signal(); }
   // Unreliable: drops the message if all send slots are in use.
   void send(const HandshakeMessage& message, const UdAddress& to);
 

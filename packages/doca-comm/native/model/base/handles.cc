@@ -1,4 +1,4 @@
-#include "model/channel/handles.h"
+#include "model/base/handles.h"
 
 #include <pthread.h>
 

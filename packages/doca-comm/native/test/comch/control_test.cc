@@ -1,0 +1,71 @@
+// The control path of Comch: servers, clients, messages and the ends of connections.
+#include "test/support/comch.h"
+
+using namespace verbs::doca_comm::model::test;
+
+TEST_CASE("A client connects to a server, and messages go both ways") {
+  ComchPair pair;
+  const std::string hello = "hello", answer(4080, 'a');
+  CHECK(pair.client.seen.states == std::vector{DOCA_CTX_STATE_STARTING, DOCA_CTX_STATE_RUNNING});
+  CHECK(pair.client.send(hello) == DOCA_SUCCESS);
+  pair.engine.run_until([&] { return pair.server.seen.messages.size() == 1 && pair.client.seen.completed == 1; });
+  CHECK(pair.server.seen.messages[0] == hello);
+  CHECK(pair.server.seen.senders[0] == pair.to_client);
+  CHECK(pair.server.send(pair.to_client, answer) == DOCA_SUCCESS);
+  pair.engine.run_until([&] { return pair.client.seen.messages.size() == 1 && pair.server.seen.completed == 1; });
+  CHECK(pair.client.seen.messages[0] == answer);
+  CHECK(pair.client.seen.failed + pair.server.seen.failed == 0);
+}
+
+TEST_CASE("A client without a server: STARTING, STOPPING, IDLE, and no RUNNING; it starts again") {
+  Devices devices;
+  ComchEngine engine;
+  ComchClient client(engine, devices, "nobody");
+  for (int i = 0; i < 2; ++i) {
+    client.seen.states.clear();
+    CHECK(doca_ctx_start(client.ctx) == DOCA_ERROR_IN_PROGRESS);
+    engine.run_until([&] { return state_of(client.ctx) == DOCA_CTX_STATE_IDLE; });
+    CHECK(client.seen.states == std::vector{DOCA_CTX_STATE_STARTING, DOCA_CTX_STATE_STOPPING, DOCA_CTX_STATE_IDLE});
+  }
+  ComchServer server(engine, devices, "nobody");
+  CHECK(doca_ctx_start(server.ctx) == DOCA_SUCCESS);
+  CHECK(doca_ctx_start(client.ctx) == DOCA_ERROR_IN_PROGRESS);
+  engine.run_until([&] { return state_of(client.ctx) == DOCA_CTX_STATE_RUNNING; });
+}
+
+TEST_CASE("A client that stops is reported to its server, and connects again") {
+  ComchPair pair;
+  for (std::size_t i = 1; i <= 20; ++i) {
+    stop(pair.engine, pair.client.ctx);
+    pair.engine.run_until([&] { return pair.server.seen.disconnected.size() == i; });
+    CHECK(doca_ctx_start(pair.client.ctx) == DOCA_ERROR_IN_PROGRESS);
+    pair.engine.run_until([&] { return state_of(pair.client.ctx) == DOCA_CTX_STATE_RUNNING; });
+    CHECK(pair.server.seen.connected.size() == i + 1);
+    CHECK(pair.client.send("again") == DOCA_SUCCESS);
+    pair.engine.run_until([&] { return pair.server.seen.messages.size() == i; });
+  }
+}
+
+TEST_CASE("A server that stops ends its clients: STOPPING, IDLE") {
+  ComchPair pair;
+  stop(pair.engine, pair.server.ctx);
+  pair.engine.run_until([&] { return state_of(pair.client.ctx) == DOCA_CTX_STATE_IDLE; });
+  CHECK(pair.client.seen.states ==
+        std::vector{DOCA_CTX_STATE_STARTING, DOCA_CTX_STATE_RUNNING, DOCA_CTX_STATE_STOPPING, DOCA_CTX_STATE_IDLE});
+  CHECK(pair.server.seen.disconnected.empty());
+  CHECK(doca_ctx_start(pair.server.ctx) == DOCA_SUCCESS);
+  CHECK(doca_ctx_start(pair.client.ctx) == DOCA_ERROR_IN_PROGRESS);
+  pair.engine.run_until([&] { return state_of(pair.client.ctx) == DOCA_CTX_STATE_RUNNING; });
+}
+
+TEST_CASE("server_disconnect: the client ends, messages sent before arrive, and the server gets no callback") {
+  ComchPair pair;
+  const std::string last = "last";
+  CHECK(pair.server.send(pair.to_client, last) == DOCA_SUCCESS);
+  pair.engine.run_until([&] { return pair.server.seen.completed == 1; });
+  CHECK(doca_comch_server_disconnect(pair.server.server, pair.to_client) == DOCA_SUCCESS);
+  CHECK(doca_comch_server_disconnect(pair.server.server, pair.to_client) == DOCA_ERROR_INVALID_VALUE);
+  pair.engine.run_until([&] { return state_of(pair.client.ctx) == DOCA_CTX_STATE_IDLE; });
+  CHECK(pair.client.seen.messages == std::vector<std::string>{last});
+  CHECK(pair.server.seen.disconnected.empty());
+}
