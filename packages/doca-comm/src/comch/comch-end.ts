@@ -14,8 +14,8 @@ import { ComchCapability, ComchSize, ContextState, EventKind } from './events.js
 import { PeerTable } from './peer-table.js';
 import { comchSyscall } from './syscalls.js';
 
-const { AGAIN, BAD_STATE, CONNECTION_ABORTED, CONNECTION_RESET, IN_USE, INVALID_VALUE, NO_MEMORY } = DocaStatus;
-const { NOT_CONNECTED, NOT_PERMITTED, NOT_SUPPORTED } = DocaStatus;
+const { AGAIN, ALREADY_EXIST, BAD_STATE, CONNECTION_ABORTED, CONNECTION_RESET, IN_USE, INITIALIZATION } = DocaStatus;
+const { INVALID_VALUE, NO_MEMORY, NOT_CONNECTED, NOT_PERMITTED, NOT_SUPPORTED } = DocaStatus;
 
 /** Milliseconds: until a connection is given up, and what a disconnect waits for messages and for the other end. */
 const HANDSHAKE = 5000;
@@ -26,7 +26,8 @@ const limits: Record<number, number> = {
   [Size.MESSAGE]: ComchCapability.MSG_SIZE,
   [Size.RECV_QUEUE]: ComchCapability.RECV_QUEUE_SIZE,
 };
-/** The least queue, and a queue's length that nobody has set; queues are powers of two. */
+/** The least message and queue, as of the Comm Channel, and a queue's length that nobody has set. Queues are powers of two. */
+const LEAST_MESSAGE = 64;
 const LEAST_QUEUE = 8;
 const QUEUE = 64;
 /** A server's tasks are for all of its clients. */
@@ -84,7 +85,7 @@ export class ComchEnd implements End, EngineUser {
     if (this.#context !== undefined) return -BAD_STATE;
     const most = this.#capability(limits[which] ?? ComchCapability.SEND_TASKS);
     if (size === 0 || (most > 0 && size > most)) return -INVALID_VALUE;
-    this.#sizes.set(which, which === Size.MESSAGE ? size : powerOfTwo(size));
+    this.#sizes.set(which, which === Size.MESSAGE ? Math.max(size, LEAST_MESSAGE) : powerOfTwo(size));
     return 0;
   }
   maxNameLength(): number {
@@ -102,7 +103,8 @@ export class ComchEnd implements End, EngineUser {
     if (this.#isTooLong(name)) return -CONNECTION_ABORTED;
     const { handle: engine } = this.#makeEngine();
     const status = this.#start(native.createServer(engine, this.#device, this.#representor, name), true);
-    return status < 0 ? status : 0;
+    // The Comm Channel's word for a service that cannot be registered.
+    return status === -ALREADY_EXIST || status === -INITIALIZATION ? -CONNECTION_ABORTED : status;
   }
 
   connect(name: string): number {
@@ -388,11 +390,12 @@ export class ComchEnd implements End, EngineUser {
     this.#sources.push(source);
     try {
       for (;;) {
-        engine.progress();
+        do engine.progress();
+        while (!done() && engine.progressOthers());
         if (done()) return true;
         const left = end - performance.now();
         if (left <= 0) return false;
-        await source.next(Math.min(left, 20));
+        await source.next(Math.min(left, 10));
       }
     } finally {
       source.disarm();

@@ -43,8 +43,12 @@ export class Engine {
     engines.add(this.#self);
   }
 
+  /** A context that has been started. A notification that was requested before is none of its. */
   add(id: number, user: EngineUser): void {
     this.#users.set(id, new WeakRef(user));
+    if (!this.#armed) return;
+    this.#disarm();
+    if (this.#sleepers > 0) this.#arm();
   }
 
   remove(id: number): void {
@@ -69,15 +73,20 @@ export class Engine {
       while (this.progress());
       if (done()) return true;
       if (performance.now() > end) return false;
-      let others = false;
-      for (const engine of engines) {
-        if (engine !== this.#self) others = (engine.deref()?.progress(16) ?? false) || others;
-      }
-      if (others) continue;
+      if (this.progressOthers()) continue;
       this.#arm();
       if (this.progress() || done() || !native.waitEngine(this.handle, engines.size > 1 ? 1 : 10)) continue;
       this.#disarm();
     }
+  }
+
+  /** The other end of a connection may be in this thread, and nobody waits for it now. Whether something happened. */
+  progressOthers(): boolean {
+    let happened = false;
+    for (const engine of engines) {
+      if (engine !== this.#self && engine.deref()?.progress(16) === true) happened = true;
+    }
+    return happened;
   }
 
   /** Sleeps on behalf of a source, which hears of the next events by `onEvents`. */
@@ -167,6 +176,7 @@ export class Engine {
       clearInterval(this.#timer);
       this.#timer = undefined;
       native.restEngine(this.handle);
+      if (this.#armed) this.#disarm();
     } finally {
       this.#running = false;
     }
