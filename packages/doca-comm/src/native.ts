@@ -143,7 +143,12 @@ export interface Native {
   comchSend(end: ContextHandle, connection: number, message: Uint8Array, cookie: number, limit: number): number;
   comchDisconnect(server: ContextHandle, connection: number): number;
   comchUpdateInfo(end: ContextHandle, connection: number): number;
+  /** As of the last `comchUpdateInfo`, and of the last moment of a connection that is gone. */
   comchCounters(end: ContextHandle, connection: number, out: BigUint64Array): number;
+  /** Messages of all connections whose tasks have not completed. */
+  comchInFlight(end: ContextHandle): number;
+  /** Of a connection that is gone the counters are not needed any more. */
+  comchForget(end: ContextHandle, connection: number): void;
   /** How many connections there are; the numbers of as many as fit into `out`. */
   comchConnections(end: ContextHandle, out: Uint32Array): number;
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { DocaError, Endpoint, openDevice, openRepresentor, type PeerAddr, setFaults } from '../dist/index.js';
-import { client, echo, serve, text } from './helpers/devices.js';
+import { client, echo, overComch, serve, text } from './helpers/devices.js';
 
 function codeOf(act: () => unknown): string {
   try {
@@ -57,7 +57,9 @@ test('a full queue is false, an empty one undefined; both are no exceptions', as
   await peer.established();
   let sent = 0;
   while (endpoint.sendTo(Buffer.from([sent]), peer)) sent++;
-  expect(sent).toBe(64);
+  // Over Comch a message is in flight until the peer's library has it, whose receive queue is as long again.
+  expect(sent).toBeGreaterThanOrEqual(64);
+  expect(sent).toBeLessThanOrEqual(overComch ? 128 : 64);
   for (let i = 0; i < sent; i++) expect((await service.receive()).data[0]).toBe(i);
   await endpoint.drained();
   expect(peer.counters().sendInFlightMessages).toBe(0n);
@@ -177,8 +179,10 @@ test('the state of a service', async () => {
   const service = serve('state');
   const endpoint = client();
   const peer = endpoint.connect('state');
-  expect(peer.updateInfo()).toBe('in-progress');
-  expect(service.update()).toEqual({ peers: [], pendingConnections: 1 });
+  if (!overComch) {
+    expect(peer.updateInfo()).toBe('in-progress');
+    expect(service.update()).toEqual({ peers: [], pendingConnections: 1 });
+  }
   expect(service.recvFrom()).toBeUndefined();
   await peer.established();
   const state = service.update();
@@ -212,7 +216,9 @@ test('failures on purpose have the documented codes', () => {
     ['modify_queue:1', 'DOCA_ERROR_INITIALIZATION'],
   ] as const) {
     setFaults(plan);
-    expect(codeOf(() => endpoint.connect('faulty'))).toBe(code);
+    // The state of a client of Comch tells no reason.
+    const codes = overComch ? ['DOCA_ERROR_CONNECTION_ABORTED', code] : [code];
+    expect(codes).toContain(codeOf(() => endpoint.connect('faulty')));
   }
   setFaults(null);
   expect(() => {
@@ -228,7 +234,7 @@ test('messages sent before and after the end of the handshake keep their order',
   const sends = [endpoint.send(Buffer.from('first'))];
   await sleep(60); // the first one polls for the handshake's end
   sends.push(endpoint.send(Buffer.from('second')));
-  service.recvFrom();
+  if (!overComch) service.recvFrom();
   while (peer.updateInfo() !== 'established');
   sends.push(endpoint.send(Buffer.from('third')));
   for (const expected of ['first', 'second', 'third']) expect(text((await service.receive()).data)).toBe(expected);
@@ -245,7 +251,8 @@ test('messages that wait end with the handshake that fails, the signal, the disc
   controller.abort(new Error('enough'));
   await expect(given).rejects.toThrow('enough');
   service.close();
-  for (const send of sends) await expect(send).rejects.toMatchObject({ code: 'DOCA_ERROR_CONNECTION_ABORTED' });
+  const failed = overComch ? 'DOCA_ERROR_CONNECTION_RESET' : 'DOCA_ERROR_CONNECTION_ABORTED';
+  for (const send of sends) await expect(send).rejects.toMatchObject({ code: failed });
   endpoint.disconnect(peer);
 
   const next = serve('full of it');

@@ -26,6 +26,8 @@ const limits: Record<number, number> = {
   [Size.MESSAGE]: ComchCapability.MSG_SIZE,
   [Size.RECV_QUEUE]: ComchCapability.RECV_QUEUE_SIZE,
 };
+/** Milliseconds after a message, when somebody looks whether it has left. */
+const ATTENTION = 1;
 /** The least message and queue, as of the Comm Channel, and a queue's length that nobody has set. Queues are powers of two. */
 const LEAST_MESSAGE = 64;
 const LEAST_QUEUE = 8;
@@ -50,7 +52,9 @@ export class ComchEnd implements End, EngineUser {
   #stopped = false;
   readonly #record = new Uint32Array(5);
   readonly #peers = new PeerTable();
-  readonly #sources: Source[] = [];
+  readonly #attendant = new Source(() => this.#engine);
+  #attention: NodeJS.Timeout | undefined;
+  readonly #sources: Source[] = [this.#attendant];
 
   constructor(library: Library) {
     this.#library = library;
@@ -161,6 +165,7 @@ export class ComchEnd implements End, EngineUser {
       this.#engine?.progress(AT_ONCE);
       status = native.comchSend(context.handle, peer, message, 0, limit);
     }
+    if (status === 0) this.#attend();
     if (status === -NO_MEMORY) return -AGAIN;
     if (status === -NOT_CONNECTED || status === -BAD_STATE) {
       return this.#peers.isPresent(peer) ? -CONNECTION_RESET : -NOT_CONNECTED;
@@ -200,9 +205,8 @@ export class ComchEnd implements End, EngineUser {
     if (context === undefined || !this.#peers.isPresent(peer)) return -NOT_CONNECTED;
     this.#engine?.progress(AT_ONCE);
     const status = native.comchUpdateInfo(context.handle, peer);
-    if (status === -NOT_CONNECTED) return -CONNECTION_ABORTED;
     native.comchCounters(context.handle, peer, this.#peers.counters(peer));
-    return status;
+    return status === -NOT_CONNECTED ? -CONNECTION_ABORTED : status;
   }
   statistics(peer: number, out: BigUint64Array): number {
     if (!this.#peers.isPresent(peer)) return -NOT_CONNECTED;
@@ -268,6 +272,22 @@ export class ComchEnd implements End, EngineUser {
 
   onEvents(): void {
     for (const source of [...this.#sources]) source.call();
+  }
+
+  /** Messages leave, and their tasks complete, as the engine makes progress, also where the program waits for nothing. */
+  #attend(): void {
+    this.#attention ??= setTimeout(() => {
+      this.#attention = undefined;
+      const context = this.#context;
+      if (context === undefined) return;
+      this.#engine?.progress();
+      if (native.comchInFlight(context.handle) <= 0) return;
+      this.#attendant.watch(() => {
+        this.#attend();
+      });
+      this.#attendant.arm();
+      this.#attendant.rest();
+    }, ATTENTION).unref();
   }
 
   #capability(which: number): number {
@@ -346,6 +366,7 @@ export class ComchEnd implements End, EngineUser {
 
   #disconnected(peer: number, status: number): number {
     this.#peers.remove(peer);
+    if (this.#context !== undefined) native.comchForget(this.#context.handle, peer);
     // Gone already: that is what the caller wants.
     return status === -NOT_CONNECTED ? 0 : status;
   }
@@ -404,6 +425,7 @@ export class ComchEnd implements End, EngineUser {
   }
 
   #close(): void {
+    clearTimeout(this.#attention);
     for (const source of this.#sources) source.disarm();
     this.#engine?.close();
     this.#engine = undefined;

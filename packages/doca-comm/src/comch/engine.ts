@@ -144,6 +144,8 @@ export class Engine {
     checked(native.watchEngine(this.handle, readable), 'doca_pe_get_notification_handle');
     native.holdEngine(this.handle, this.#holders > 0);
     this.#watched = true;
+    // A call that blocked has requested a notification, without a watcher.
+    if (this.#armed) this.#disarm();
   }
 
   #arm(): void {

@@ -1,6 +1,12 @@
 import { onTestFinished } from 'vitest';
 import { Endpoint, openDevice, openRepresentor, type EndpointOptions } from '../../dist/index.js';
 
+/**
+ * Whether the endpoints of this run go over Comch. A server of Comch accepts by itself: connect() returns when the connection
+ * is established, and no client is ever pending.
+ */
+export const overComch = process.env['VERBS_DOCA_API'] === 'comch';
+
 /** An endpoint on the DPU that listens; closed, with its devices, when the test ends. */
 export function serve(name: string, options: EndpointOptions = {}): Endpoint {
   const device = openDevice('doca_dpu0');

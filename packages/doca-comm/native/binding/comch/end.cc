@@ -1,5 +1,6 @@
 #include "binding/comch/end.h"
 
+#include <algorithm>
 #include <new>
 
 namespace verbs::doca_comm::binding {
@@ -95,7 +96,7 @@ ComchEnd::Slot* ComchEnd::take_slot() {
 doca_error_t ComchEnd::send(std::uint32_t number, const std::uint8_t* message, std::size_t length,
                             std::uint32_t cookie, std::uint32_t limit) {
   const ComchFunctions& f = comch();
-  Connection* to = connection(number);
+  Connection* to = live(number);
   if (to == nullptr) return DOCA_ERROR_NOT_CONNECTED;
   if (length > longest_) return DOCA_ERROR_INVALID_VALUE;
   if (to->in_flight >= limit) return DOCA_ERROR_AGAIN;
@@ -127,6 +128,7 @@ doca_error_t ComchEnd::send(std::uint32_t number, const std::uint8_t* message, s
   }
   if (error == DOCA_SUCCESS) {
     ++to->in_flight;
+    ++in_flight_;
   } else {
     slot->next = std::exchange(free_, slot);
   }
@@ -140,7 +142,12 @@ void ComchEnd::on_sent(doca_comch_task_send* sent, doca_data task_data, doca_dat
   doca_task* task = end.comch().task_send_as_task(sent);
   const doca_error_t status = e.task_get_status(task);
   e.task_free(task);
-  if (Connection* to = end.connection(slot->connection)) --to->in_flight;
+  --end.in_flight_;
+  if (Connection* to = end.connection(slot->connection)) {
+    --to->in_flight;
+    to->counted[0] += status == DOCA_SUCCESS;
+    to->counted[1] += status == DOCA_SUCCESS ? slot->bytes.size() : 0;
+  }
   if (slot->cookie != 0 || status != DOCA_SUCCESS) {
     end.push({.kind = EventKind::kSent,
               .connection = slot->connection,
@@ -153,30 +160,37 @@ void ComchEnd::on_sent(doca_comch_task_send* sent, doca_data task_data, doca_dat
 }
 
 doca_error_t ComchEnd::disconnect(std::uint32_t number) {
-  Connection* found = connection(number);
+  Connection* found = live(number);
   if (found == nullptr) return DOCA_ERROR_NOT_CONNECTED;
   if (!is_server()) return DOCA_ERROR_NOT_SUPPORTED;
   const Engine::Current current(engine_);
   const doca_error_t error = comch().server_disconnect(server_, found->pointer);
   // The callback may have dropped it. A library calls none for its own disconnect, as a rule.
-  found = connection(number);
+  found = live(number);
   if (error == DOCA_SUCCESS && found != nullptr) drop(*found);
   return error;
 }
 
 doca_error_t ComchEnd::update_info(std::uint32_t number) {
-  const Connection* found = connection(number);
-  return found == nullptr ? DOCA_ERROR_NOT_CONNECTED : comch().connection_update_info(found->pointer);
+  Connection* found = live(number);
+  if (found == nullptr) return DOCA_ERROR_NOT_CONNECTED;
+  const doca_error_t error = comch().connection_update_info(found->pointer);
+  read_counters(*found);
+  return error;
+}
+
+void ComchEnd::read_counters(Connection& connection) const {
+  constexpr std::array kinds{DOCA_COMCH_COUNTER_SENT_MESSAGES, DOCA_COMCH_COUNTER_SENT_BYTES,
+                             DOCA_COMCH_COUNTER_RECV_MESSAGES, DOCA_COMCH_COUNTER_RECV_BYTES};
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    comch().connection_get_counter(connection.pointer, kinds[i], &connection.counters[i]);
+  }
 }
 
 doca_error_t ComchEnd::counters(std::uint32_t number, std::uint64_t* out) const {
   const Connection* found = connection(number);
   if (found == nullptr) return DOCA_ERROR_NOT_CONNECTED;
-  constexpr std::array kinds{DOCA_COMCH_COUNTER_SENT_MESSAGES, DOCA_COMCH_COUNTER_SENT_BYTES,
-                             DOCA_COMCH_COUNTER_RECV_MESSAGES, DOCA_COMCH_COUNTER_RECV_BYTES};
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (const doca_error_t error = comch().connection_get_counter(found->pointer, kinds[i], out + i)) return error;
-  }
+  std::copy(found->counters.begin(), found->counters.end(), out);
   out[kCounters - 1] = found->in_flight;
   return DOCA_SUCCESS;
 }
@@ -186,9 +200,19 @@ Connection* ComchEnd::connection(std::uint32_t number) const {
   return found == connections_.end() ? nullptr : found->second.get();
 }
 
+Connection* ComchEnd::live(std::uint32_t number) const {
+  Connection* found = connection(number);
+  return found != nullptr && found->pointer != nullptr ? found : nullptr;
+}
+
+void ComchEnd::forget(std::uint32_t number) {
+  const Connection* found = connection(number);
+  if (found != nullptr && found->pointer == nullptr) connections_.erase(number);
+}
+
 Connection* ComchEnd::adopt(doca_comch_connection* pointer) {
   try {
-    auto made = std::make_unique<Connection>(Connection{engine_.next_connection(), pointer, this, 0});
+    auto made = std::make_unique<Connection>(Connection{engine_.next_connection(), pointer, this, 0, {}, {}});
     doca_data number{};
     number.u64 = made->number;
     engine_.connections().emplace(made->number, made.get());
@@ -203,20 +227,25 @@ Connection* ComchEnd::adopt(doca_comch_connection* pointer) {
 
 void ComchEnd::drop(Connection& connection) {
   engine_.connections().erase(connection.number);
-  connections_.erase(connection.number);
+  connection.pointer = nullptr;
+  for (std::size_t i = 0; i < connection.counters.size(); ++i) {
+    connection.counters[i] = std::max(connection.counters[i], connection.counted[i]);
+  }
 }
 
 void ComchEnd::on_state(doca_ctx_states state) {
   if (state == DOCA_CTX_STATE_RUNNING && !is_server()) {
     doca_comch_connection* pointer = nullptr;
-    if (connections_.empty() && comch().client_get_connection(client_, &pointer) == DOCA_SUCCESS) adopt(pointer);
+    const bool knows = std::any_of(connections_.begin(), connections_.end(),
+                                   [](const auto& each) { return each.second->pointer != nullptr; });
+    if (!knows && comch().client_get_connection(client_, &pointer) == DOCA_SUCCESS) adopt(pointer);
   }
   // A client learns of its server's end by this alone.
   if (state == DOCA_CTX_STATE_IDLE || (state == DOCA_CTX_STATE_STOPPING && !is_server())) {
-    while (!connections_.empty()) {
-      Connection& gone = *connections_.begin()->second;
-      push({.kind = EventKind::kDisconnected, .connection = gone.number});
-      drop(gone);
+    for (const auto& [number, connection] : connections_) {
+      if (connection->pointer == nullptr) continue;
+      push({.kind = EventKind::kDisconnected, .connection = number});
+      drop(*connection);
     }
   }
 }
@@ -241,8 +270,10 @@ Connection* ComchEnd::find(doca_comch_connection* pointer, bool adopts) {
 
 void ComchEnd::on_message(doca_comch_event_msg_recv*, std::uint8_t* buffer, std::uint32_t length,
                           doca_comch_connection* pointer) {
-  const Connection* from = find(pointer, false);
+  Connection* from = find(pointer, false);
   if (from == nullptr) return;
+  from->counted[2] += 1;
+  from->counted[3] += length;
   from->end->push({.kind = EventKind::kMessage, .connection = from->number}, buffer, length);
 }
 
@@ -277,7 +308,8 @@ doca_error_t ComchEnd::destroy_object() {
   if (error == DOCA_SUCCESS) {
     server_ = nullptr;
     client_ = nullptr;
-    while (!connections_.empty()) drop(*connections_.begin()->second);
+    for (const auto& each : connections_) engine_.connections().erase(each.first);
+    connections_.clear();
   }
   return error;
 }

@@ -16,9 +16,13 @@ class ComchEnd;
 // A connection, by the number that JavaScript knows it by. Numbers are not used again.
 struct Connection {
   std::uint32_t number;
-  doca_comch_connection* pointer;
+  doca_comch_connection* pointer;  // null once it is gone: then its last counters are left
   ComchEnd* end;
   std::uint32_t in_flight;
+  // Messages and bytes sent, messages and bytes received: the library's, as of the last update, and our own, which are
+  // there when the library cannot be asked any more.
+  std::array<std::uint64_t, 4> counters;
+  std::array<std::uint64_t, 4> counted;
 };
 
 class ComchEnd final : public Context {
@@ -39,12 +43,18 @@ class ComchEnd final : public Context {
   doca_error_t send(std::uint32_t connection, const std::uint8_t* message, std::size_t length, std::uint32_t cookie,
                     std::uint32_t limit);
   doca_error_t disconnect(std::uint32_t connection);
-  static constexpr std::size_t kCounters = 5;  // messages and bytes sent, received; messages in flight
+  static constexpr std::size_t kCounters = 5;  // those of a connection, and its messages in flight
   doca_error_t update_info(std::uint32_t connection);
   doca_error_t counters(std::uint32_t connection, std::uint64_t* out) const;
+  // Messages of all connections whose tasks have not completed.
+  std::uint32_t in_flight() const { return in_flight_; }
+  // JavaScript has no use for a connection that is gone.
+  void forget(std::uint32_t connection);
 
   // Of this end, or null.
   Connection* connection(std::uint32_t number) const;
+  // The same, if it is not gone.
+  Connection* live(std::uint32_t number) const;
   const auto& connections() const { return connections_; }
   const std::shared_ptr<OpenDevice>& device() const { return device_; }
   void add_path() { ++paths_; }
@@ -66,6 +76,7 @@ class ComchEnd final : public Context {
   bool is_server() const { return kind() == Kind::kServer; }
   doca_error_t register_callbacks();
   Connection* adopt(doca_comch_connection* pointer);
+  void read_counters(Connection& connection) const;
   void drop(Connection& connection);
   Slot* take_slot();
 
@@ -91,6 +102,7 @@ class ComchEnd final : public Context {
   doca_comch_client* client_ = nullptr;
   std::uint32_t send_tasks_ = 64;
   std::uint32_t longest_ = 0;  // bytes of a message, since the start
+  std::uint32_t in_flight_ = 0;
   bool registered_ = false;
   int paths_ = 0;
   std::vector<std::unique_ptr<Slot>> slots_;

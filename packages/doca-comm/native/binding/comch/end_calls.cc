@@ -131,6 +131,20 @@ napi_value counters(const Arguments& arguments) {
   return failure(arguments, error);
 }
 
+// comchInFlight(end): messages whose tasks have not completed
+napi_value in_flight(const Arguments& arguments) {
+  const ComchEnd* end = end_of(arguments);
+  return end ? number(arguments.env, end->in_flight()) : destroyed(arguments);
+}
+
+// comchForget(end, connection): of one that is gone, the counters are not needed any more.
+napi_value forget(const Arguments& arguments) {
+  ComchEnd* end = end_of(arguments);
+  if (!end) return destroyed(arguments);
+  end->forget(to_u32(arguments.env, arguments[1]));
+  return provider::undefined(arguments.env);
+}
+
 // comchConnections(end, out): how many there are; the numbers of as many as fit into `out`
 napi_value connections(const Arguments& arguments) {
   const ComchEnd* end = end_of(arguments);
@@ -138,6 +152,7 @@ napi_value connections(const Arguments& arguments) {
   const Words out = to_words(arguments.env, arguments[1]);
   std::size_t count = 0;
   for (const auto& entry : end->connections()) {
+    if (entry.second->pointer == nullptr) continue;
     if (count < out.count) out.data[count] = entry.first;
     ++count;
   }
@@ -197,7 +212,7 @@ napi_value create_path(const Arguments& arguments, const std::shared_ptr<Mmap>& 
   ComchEnd* end = end_of(arguments);
   if (!end) return destroyed(arguments);
   auto* holder = held<ContextHolder>(arguments, 0, kContextTag);
-  const Connection* connection = end->connection(to_u32(arguments.env, arguments[1]));
+  const Connection* connection = end->live(to_u32(arguments.env, arguments[1]));
   const std::uint32_t tasks = to_u32(arguments.env, arguments[2]);
   constexpr std::uint32_t kMost = 1u << 20;
   if (!end->engine().library().fast_path()) return failure(arguments, DOCA_ERROR_NOT_SUPPORTED);
@@ -265,6 +280,8 @@ void init_comch(napi_env env, napi_value exports) {
   export_function<disconnect>(env, exports, "comchDisconnect");
   export_function<update_info>(env, exports, "comchUpdateInfo");
   export_function<counters>(env, exports, "comchCounters");
+  export_function<in_flight>(env, exports, "comchInFlight");
+  export_function<forget>(env, exports, "comchForget");
   export_function<connections>(env, exports, "comchConnections");
   export_function<create_mmap>(env, exports, "createMmap");
   export_function<destroy_mmap>(env, exports, "destroyMmap");
