@@ -41,6 +41,8 @@ doca_error_t Client::begin(const std::string& name, const ServiceAddress& servic
   request_.end = peer_->connection->own();
   service_ = {.gid = service.gid, .qpn = service.qpn};
   peer_->known = true;
+  peer_->remote = service_;
+  peer_->envelope = request_;
   response_time_ = request_time_ = now();
   return DOCA_SUCCESS;
 }
@@ -89,6 +91,10 @@ void Client::send_request(Nanos time) {
 void Client::on_handshake(const HandshakeMessage& message, const UdAddress& from) {
   const std::lock_guard guard(transport_.mutex());
   if (!peer_ || message.client_id != request_.client_id || !(from == service_)) return;
+  if (message.pairs()) {
+    if (!peer_->lost && peer_->owner) peer_->owner->on_pair(message);
+    return;
+  }
   response_time_ = now();
   if (message.type == HandshakeMessage::Type::kGone) peer_->gone = true;
   if (message.type == HandshakeMessage::Type::kDismiss) receive_dismiss(message);
@@ -158,7 +164,8 @@ Nanos Client::on_timer(Nanos time) {
     return next;
   }
   if (phase_ != Phase::kEstablished) return kNever;
-  return time + transport_.keep_alive();
+  const Nanos next = time + transport_.keep_alive();
+  return peer_->owner ? std::min(next, peer_->owner->on_timer(time)) : next;
 }
 
 void Client::close() {

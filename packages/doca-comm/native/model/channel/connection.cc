@@ -41,11 +41,13 @@ doca_error_t Connection::establish(const Gid& gid, const EndAttributes& peer) {
   return DOCA_SUCCESS;
 }
 
-int Connection::post_frame(FrameKind kind, const void* message, std::size_t size, bool signaled) {
+int Connection::post_frame(FrameKind kind, const void* message, std::size_t size, bool signaled,
+                           std::uint32_t consumer) {
   const std::uint32_t slot = sent_.next_slot();
   Frame* frame = pairs_.send_slot(slot);
   *reinterpret_cast<std::uint64_t*>(frame) = 0;
   frame->kind = kind;
+  for (int i = 0; i < 3; ++i) frame->consumer[i] = static_cast<std::uint8_t>(consumer >> 8 * i);
   frame->size = static_cast<std::uint32_t>(size);
   if (size != 0) std::memcpy(frame->message, message, size);
   const int error = pairs_.post_frame(slot, size, signaled);
@@ -55,6 +57,10 @@ int Connection::post_frame(FrameKind kind, const void* message, std::size_t size
 
 int Connection::send(const void* message, std::size_t size) {
   return post_frame(FrameKind::kData, message, size, sent_.signal_due());
+}
+
+int Connection::announce(FrameKind kind, std::uint32_t consumer) {
+  return post_frame(kind, nullptr, 0, sent_.signal_due(), consumer);
 }
 
 void Connection::flush() {
@@ -69,8 +75,10 @@ Connection::Received Connection::read(const ibv_wc& completion, std::uint32_t sl
   if (completion.byte_len < sizeof(Frame) || frame->size != completion.byte_len - sizeof(Frame))
     return Received::kInvalid;
   if (frame->kind == FrameKind::kDisconnect) return Received::kDisconnect;
-  if (frame->kind != FrameKind::kData) return Received::kInvalid;
-  *message = {frame->message, frame->size, slot};
+  const bool consumer = frame->kind == FrameKind::kConsumer || frame->kind == FrameKind::kConsumerExpired;
+  if (consumer ? !fast_path_ || frame->size != 0 : frame->kind != FrameKind::kData) return Received::kInvalid;
+  *message = {.data = frame->message, .size = frame->size, .slot = slot, .kind = frame->kind};
+  for (int i = 0; i < 3; ++i) message->consumer |= static_cast<std::uint32_t>(frame->consumer[i]) << 8 * i;
   return Received::kMessage;
 }
 

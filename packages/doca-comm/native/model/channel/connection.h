@@ -26,6 +26,8 @@ class Connection {
     const std::uint8_t* data = nullptr;
     std::size_t size = 0;
     std::uint32_t slot = 0;
+    FrameKind kind = FrameKind::kData;
+    std::uint32_t consumer = 0;  // of the kinds kConsumer and kConsumerExpired
   };
 
   // Memory and queue pairs, ready for the handshake.
@@ -49,7 +51,9 @@ class Connection {
   std::uint64_t posted() const { return sent_.posted(); }
   std::uint64_t acknowledged() const { return sent_.completed(); }
   bool poll_due() const { return sent_.poll_due(); }
-  int send(const void* message, std::size_t size);  // 0 or errno; needs a slot and a credit
+  // 0 or errno; they need a slot and a credit.
+  int send(const void* message, std::size_t size);
+  int announce(FrameKind kind, std::uint32_t consumer);
   // Whether messages are in flight and no completion was requested for any of them.
   bool all_unsignaled() const { return sent_.all_unsignaled(); }
   // Requests a completion for all messages in flight.
@@ -76,7 +80,7 @@ class Connection {
  private:
   Connection(doca_dev& dev, CompletionQueues& sends, CompletionQueues& receives, const Sizes& sizes,
              std::uint32_t number);
-  int post_frame(FrameKind kind, const void* message, std::size_t size, bool signaled);
+  int post_frame(FrameKind kind, const void* message, std::size_t size, bool signaled, std::uint32_t consumer = 0);
   int post_control(FrameKind kind, std::uint32_t value);
   bool poll_control();  // false if a send on the control queue pair failed
   bool control_drained() const { return control_posted_ == control_completed_; }

@@ -5,12 +5,13 @@
 
 namespace verbs::doca_comm::model {
 
-enum class FrameKind : std::uint8_t { kData = 1, kDisconnect, kConsumed };
+enum class FrameKind : std::uint8_t { kData = 1, kDisconnect, kConsumed, kConsumer, kConsumerExpired };
 
-// On the data queue pair: a message, or the disconnect message behind the last one.
+// On the data queue pair: a message, the disconnect message behind the last one, or between ends that know the fast
+// path, that a consumer has come or gone.
 struct Frame {
   FrameKind kind;
-  std::uint8_t reserved[3];
+  std::uint8_t consumer[3];  // its number, the lowest byte first
   std::uint32_t size;
   std::uint8_t message[];
 };

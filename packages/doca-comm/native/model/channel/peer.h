@@ -22,6 +22,15 @@ struct Statistics {
   std::uint64_t in_flight = 0;
 };
 
+// What Comch has behind a peer. The handshakes' thread calls it under the transport's mutex.
+class PeerOwner {
+ public:
+  virtual ~PeerOwner() = default;
+  virtual void on_pair(const HandshakeMessage& message) = 0;
+  // Returns the time by which it wants the next call.
+  virtual Nanos on_timer(Nanos now) = 0;
+};
+
 struct Peer {
   Transport* transport = nullptr;
   std::uint32_t number = 0;
@@ -29,7 +38,8 @@ struct Peer {
   UdAddress remote;  // the other end of the handshake
   std::uint64_t client_id = 0;
   std::uint64_t user_data = 0;
-  void* owner = nullptr;  // the connection of Comch
+  PeerOwner* owner = nullptr;
+  HandshakeMessage envelope;  // what its end of the handshakes knows this connection by
   Statistics current;
   Statistics updated;     // as of the last update
   bool known = false;     // the user has its address

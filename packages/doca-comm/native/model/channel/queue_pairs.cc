@@ -1,13 +1,13 @@
 #include "model/channel/queue_pairs.h"
 
 #include <sys/mman.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
 
+#include "model/nic/reliable.h"
 #include "model/nic/verbs.h"
 
 namespace verbs::doca_comm::model {
@@ -58,16 +58,15 @@ int QueuePairs::open() {
   control_send_cq_ = verbs->create_cq(dev_.context, kControlSends, nullptr);
   if (!control_send_cq_) return errno;
   ibv_qp_init_attr init{};
-  init.qp_type = IBV_QPT_RC;
   init.send_cq = send_cq_;
   init.recv_cq = recv_cq_;
   init.cap = {data_sends(), receive_slots(), 1, 1, 0};
-  if (const int error = create_pair(&data_, init)) return error;
+  if (const int error = create_reliable(dev_.pd, init, &data_)) return error;
   init.send_cq = control_send_cq_;
   init.recv_cq = send_cq_;
   init.cap = {kControlSends, kControlReceives, 1, 1, 0};
   init.sq_sig_all = 1;
-  if (const int error = create_pair(&control_, init)) return error;
+  if (const int error = create_reliable(dev_.pd, init, &control_)) return error;
   if (const int error = post_receives(0, receive_slots())) return error;
   for (std::uint32_t slot = 0; slot < kControlReceives; ++slot) {
     if (const int error = post_control_receive(slot)) return error;
@@ -76,8 +75,7 @@ int QueuePairs::open() {
   if (const int error = verbs->query_port(dev_.context, 1, &port)) return error;
   own_.data_qpn = data_->qp_num;
   own_.control_qpn = control_->qp_num;
-  if (getrandom(&own_.psn, sizeof own_.psn, 0) != sizeof own_.psn) return errno;
-  own_.psn &= 0xffffff;
+  if (const int error = random_psn(&own_.psn)) return error;
   own_.max_msg_size = sizes_.message;
   own_.recv_queue_size = sizes_.recv_queue;
   own_.mtu = static_cast<std::uint8_t>(port.active_mtu);
@@ -85,52 +83,12 @@ int QueuePairs::open() {
   return 0;
 }
 
-int QueuePairs::create_pair(ibv_qp** qp, const ibv_qp_init_attr& init) {
-  const Verbs* verbs = Verbs::get();
-  ibv_qp_init_attr granted = init;
-  *qp = verbs->create_qp(dev_.pd, &granted);
-  if (!*qp) return errno;
-  ibv_qp_attr attr{};
-  attr.qp_state = IBV_QPS_INIT;
-  attr.port_num = 1;
-  // For the keep-alive and the flush, which write no bytes. No memory is registered for remote access.
-  attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
-  return verbs->modify_qp(*qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-}
-
-int QueuePairs::connect_pair(ibv_qp* qp, const Gid& gid, std::uint32_t qpn, const EndAttributes& peer) {
-  const Verbs* verbs = Verbs::get();
-  ibv_qp_attr attr{};
-  attr.qp_state = IBV_QPS_RTR;
-  attr.path_mtu = static_cast<ibv_mtu>(std::min(own_.mtu, peer.mtu));
-  attr.dest_qp_num = qpn;
-  attr.rq_psn = peer.psn;
-  attr.max_dest_rd_atomic = 1;
-  attr.min_rnr_timer = 1;
-  attr.ah_attr.is_global = 1;
-  attr.ah_attr.port_num = 1;
-  attr.ah_attr.grh.hop_limit = 64;
-  std::copy(gid.begin(), gid.end(), attr.ah_attr.grh.dgid.raw);
-  const int error = verbs->modify_qp(qp, &attr,
-                                     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                                         IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
-  if (error != 0) return error;
-  // A timeout of 268 ms and 4 retries, besides the NIC's earlier probes: a process may stand still for 1.3 seconds, and
-  // a dead peer is detected 1.4 seconds after the next keep-alive. Keep-alives are 0.3 seconds apart.
-  attr.qp_state = IBV_QPS_RTS;
-  attr.timeout = 16;
-  attr.retry_cnt = 4;
-  attr.rnr_retry = 7;
-  attr.sq_psn = own_.psn;
-  attr.max_rd_atomic = 1;
-  return verbs->modify_qp(
-      qp, &attr,
-      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
-}
-
 int QueuePairs::connect(const Gid& gid, const EndAttributes& peer) {
-  const int error = connect_pair(data_, gid, peer.data_qpn, peer);
-  return error != 0 ? error : connect_pair(control_, gid, peer.control_qpn, peer);
+  ReliablePath path{
+      .gid = gid, .qpn = peer.data_qpn, .own_psn = own_.psn, .psn = peer.psn, .mtu = std::min(own_.mtu, peer.mtu)};
+  if (const int error = connect_reliable(data_, path)) return error;
+  path.qpn = peer.control_qpn;
+  return connect_reliable(control_, path);
 }
 
 int QueuePairs::close() {

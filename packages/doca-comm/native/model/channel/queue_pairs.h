@@ -91,8 +91,6 @@ class QueuePairs {
   int sends_reserved() const { return static_cast<int>(data_sends() + kControlReceives); }
   Control* control_slots() const;
   void discard(const Frame* first, const Frame* end);
-  int create_pair(ibv_qp** qp, const ibv_qp_init_attr& init);
-  int connect_pair(ibv_qp* qp, const Gid& gid, std::uint32_t qpn, const EndAttributes& peer);
 
   doca_dev& dev_;
   CompletionQueues& sends_;

@@ -123,6 +123,11 @@ void Service::respond(Type type, const HandshakeMessage& request, const UdAddres
 
 void Service::on_handshake(const HandshakeMessage& message, const UdAddress& from) {
   const std::lock_guard guard(transport_.mutex());
+  if (message.pairs()) {
+    Peer* peer = authorizes(message, from) ? find(message, from) : nullptr;
+    if (peer && peer->owner) peer->owner->on_pair(message);
+    return;
+  }
   // Only the client itself knows its ID.
   if (message.type == Type::kDismissed) {
     if (Peer* peer = find(message, from)) peer->gone = true;
@@ -210,6 +215,8 @@ doca_error_t Service::accept(const Request& request, Peer** accepted) {
     if (failed != DOCA_SUCCESS) return failed;
     peer->remote = request.from;
     peer->client_id = request.message.client_id;
+    peer->envelope.client_id = peer->client_id;
+    peer->envelope.end.mtu = IBV_MTU_256;
     return peer->connection->establish(request.from.gid, request.message.end);
   });
   if (error != DOCA_SUCCESS) {
@@ -286,7 +293,10 @@ Nanos Service::on_timer(Nanos time) {
     return drained;
   }
   std::erase_if(requests_, [&](const Request& request) { return time - request.received > kRequestTimeout; });
-  const Nanos next = transport_.keep_alive();
+  Nanos next = transport_.keep_alive();
+  transport_.peers().each([&](Peer& peer) {
+    if (peer.owner) next = std::min(next, peer.owner->on_timer(time) - time);
+  });
   if (transport_.changes() != changes_seen_ || !entry_->intact()) events_.signal();
   changes_seen_ = transport_.changes();
   return std::min(time + next, drained);

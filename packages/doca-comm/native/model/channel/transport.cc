@@ -76,18 +76,28 @@ void Transport::poll_sends() {
   }
 }
 
-doca_error_t Transport::send(Peer& peer, const void* message, std::size_t size) {
+doca_error_t Transport::sendable(Peer& peer) {
   if (peer.lost || peer.connection->peer_disconnected()) return DOCA_ERROR_CONNECTION_RESET;
   Connection& connection = *peer.connection;
   if (!connection.established()) return DOCA_ERROR_NOT_CONNECTED;
-  if (size > connection.max_message()) return DOCA_ERROR_INVALID_VALUE;
   if (connection.poll_due() || !connection.has_credit()) poll_sends();
   if (peer.lost || connection.peer_disconnected()) return DOCA_ERROR_CONNECTION_RESET;
-  if (!has_room(peer)) {
-    peer.blocked = true;
-    return DOCA_ERROR_AGAIN;
+  peer.blocked = !has_room(peer);
+  return peer.blocked ? DOCA_ERROR_AGAIN : DOCA_SUCCESS;
+}
+
+doca_error_t Transport::announce(Peer& peer, FrameKind kind, std::uint32_t consumer) {
+  if (const doca_error_t error = sendable(peer)) return error;
+  return peer.connection->announce(kind, consumer) == 0 ? DOCA_SUCCESS : DOCA_ERROR_INITIALIZATION;
+}
+
+doca_error_t Transport::send(Peer& peer, const void* message, std::size_t size) {
+  const bool fits = !peer.connection->established() || size <= peer.connection->max_message();
+  if (const doca_error_t error = sendable(peer); error != DOCA_SUCCESS && (fits || error != DOCA_ERROR_AGAIN)) {
+    return error;
   }
-  if (const int error = connection.send(message, size)) {
+  if (!fits) return DOCA_ERROR_INVALID_VALUE;
+  if (const int error = peer.connection->send(message, size)) {
     // post_send gives EINVAL for a queue pair that is not in a state to send.
     return error_of(error, error == EINVAL ? DOCA_ERROR_INITIALIZATION : DOCA_ERROR_UNKNOWN);
   }
@@ -123,8 +133,10 @@ void Transport::advance() {
 
 void Transport::take(Peer& peer, const Connection::Message& found) {
   advance();
-  ++peer.current.recv_messages;
-  peer.current.recv_bytes += found.size;
+  if (found.kind == FrameKind::kData) {
+    ++peer.current.recv_messages;
+    peer.current.recv_bytes += found.size;
+  }
   peer.known = true;
   // The message is delivered even if its receive cannot be posted again, which ends the connection. A lost peer gets no
   // more credits.

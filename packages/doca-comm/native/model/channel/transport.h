@@ -38,6 +38,8 @@ class Transport {
   void remove(Peer& peer);
 
   doca_error_t send(Peer& peer, const void* message, std::size_t size);
+  // That a consumer has come or gone.
+  doca_error_t announce(Peer& peer, FrameKind kind, std::uint32_t consumer);
   doca_error_t receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from);
   // What there is to receive: the next message, which stays until take(), or the loss of a peer.
   enum class Next : std::uint8_t { kNone, kMessage, kLoss, kFailed };
@@ -94,6 +96,8 @@ class Transport {
   void advance();
   doca_error_t deliver(Peer& peer, const Connection::Message& found, void* message, std::size_t* size);
   Peer* next_loss();
+  // Whether the peer can be sent something now.
+  doca_error_t sendable(Peer& peer);
   bool has_room(const Peer& peer) const { return peer.connection->has_slot() && peer.connection->has_credit(); }
   void send_disconnect(Peer& peer);
   // Calls `call` with the peer of that number, or with all of them.

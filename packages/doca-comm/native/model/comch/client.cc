@@ -22,7 +22,7 @@ doca_error_t destroy_client(doca_comch_client* handle) {
   Client* client = find_client(handle);
   if (!client) return DOCA_ERROR_INVALID_VALUE;
   if (!client->idle()) return DOCA_ERROR_IN_USE;
-  retire(*client);
+  model::retire(*client);
   ClientPool::get().remove(handle);
   return DOCA_SUCCESS;
 }
@@ -33,7 +33,7 @@ doca_error_t Client::create(doca_dev* dev, const char* name, doca_comch_client**
   if (const int error = Faults::get().next(Fault::kAllocate)) return error_of(error, DOCA_ERROR_NO_MEMORY);
   if (!Bluefield::get().hold(dev)) return DOCA_ERROR_INVALID_VALUE;
   const auto created = std::make_shared<Client>(dev, name);
-  publish(std::static_pointer_cast<Context>(created));
+  model::publish(std::static_pointer_cast<Context>(created));
   created->handle_ = ClientPool::get().add(created);
   *client = created->handle_;
   return DOCA_SUCCESS;
@@ -67,7 +67,7 @@ bool Client::step() {
   {
     const std::lock_guard guard(client_->transport().mutex());
     if (client_->handshaking()) return false;
-    if (Peer* peer = client_->established()) link_ = &add_link(*peer);
+    if (Peer* peer = client_->established()) link_ = &add_link(*peer, client_);
   }
   if (link_) {
     enter(DOCA_CTX_STATE_RUNNING);

@@ -10,12 +10,11 @@
 
 // The events that callbacks get. Programs only pass them on.
 struct doca_comch_event_msg_recv {};
+struct doca_comch_event_consumer {};
 
 namespace verbs::doca_comm::model::comch {
 
 namespace {
-
-using LinkPool = HandlePool<doca_comch_connection, Link>;
 
 // Messages that are delivered by one call of progress().
 constexpr int kMostDelivered = 16;
@@ -23,17 +22,6 @@ constexpr int kMostDelivered = 16;
 constexpr std::uint32_t kMostSent = 64;
 
 }  // namespace
-
-doca_comch_connection* publish(const std::shared_ptr<Link>& link) {
-  link->handle = LinkPool::get().add(link);
-  return link->handle;
-}
-
-Link* find_link(const doca_comch_connection* handle) { return LinkPool::get().find(handle); }
-
-void retire(Link& link) {
-  if (link.handle) LinkPool::get().remove(std::exchange(link.handle, nullptr));
-}
 
 Control::~Control() { Bluefield::get().release(dev_); }
 
@@ -92,22 +80,21 @@ doca_error_t Control::opened() {
   return DOCA_SUCCESS;
 }
 
-Link& Control::add_link(Peer& peer) {
-  auto link = std::make_shared<Link>();
+Link& Control::add_link(Peer& peer, std::shared_ptr<void> anchor) {
+  auto link = std::make_shared<Link>(*this, peer, std::move(anchor));
   links_.reserve(links_.size() + 1);
   busy_.reserve(links_.size() + 1);
   publish(link);
-  link->control = this;
-  link->peer = &peer;
   peer.owner = link.get();
   return *links_.emplace_back(std::move(link));
 }
 
 void Control::remove_link(Link& link) {
+  link.end();
   if (link.peer) link.peer->owner = nullptr;
   link.peer = nullptr;
   link.control = nullptr;
-  retire(link);
+  comch::retire(link);
   std::erase(busy_, &link);
   std::erase_if(links_, [&](const auto& each) { return each.get() == &link; });
 }
@@ -133,12 +120,16 @@ doca_error_t Control::submit(doca_task& submitted) {
   if (!link) return DOCA_ERROR_NOT_CONNECTED;
   if (link->waiting.count() + link->sent.count() >= kConnectionQueue) return DOCA_ERROR_AGAIN;
   const std::lock_guard guard(transport()->mutex());
-  if (!std::exchange(link->busy, true)) busy_.push_back(link);
+  want_progress(*link);
   task.owner = doca_task::Owner::kLibrary;
   ++in_flight_;
   link->waiting.push(&task);
   if (link->waiting.count() == 1) collect(*link);
   return DOCA_SUCCESS;
+}
+
+void Control::want_progress(Link& link) {
+  if (!std::exchange(link.busy, true)) busy_.push_back(&link);
 }
 
 void Control::free(doca_task& task) { tasks_.give(&task); }
@@ -151,8 +142,6 @@ void Control::done(doca_task* task, doca_error_t status) {
 void Control::fail(Link& link, doca_error_t error) {
   while (!link.sent.empty()) done(link.sent.pop(), error);
   while (!link.waiting.empty()) done(link.waiting.pop(), error);
-  link.busy = false;
-  std::erase(busy_, &link);
 }
 
 // Moves the tasks of a link on. True if some are done.
@@ -189,7 +178,8 @@ bool Control::collectable(const Link& link) const {
       static_cast<const doca_comch_task_send*>(link.sent.first())->number <= connection.acknowledged()) {
     return true;
   }
-  return !link.waiting.empty() && connection.has_slot() && connection.has_credit();
+  const bool waits = !link.waiting.empty() || !link.announcements.empty();
+  return waits && connection.has_slot() && connection.has_credit();
 }
 
 bool Control::complete_sends() {
@@ -200,8 +190,12 @@ bool Control::complete_sends() {
     for (Link* link : busy_) {
       const std::size_t waited = link->waiting.count();
       some |= collect(*link) || link->waiting.count() != waited;
+      some |= link->flush_announcements();
     }
-    std::erase_if(busy_, [](Link* link) { return !(link->busy = !link->waiting.empty() || !link->sent.empty()); });
+    std::erase_if(busy_, [](Link* link) {
+      link->busy = !link->waiting.empty() || !link->sent.empty() || !link->announcements.empty();
+      return !link->busy;
+    });
   }
   return run_done() || some;
 }
@@ -225,6 +219,7 @@ bool Control::deliver() {
     Connection::Message found;
     std::shared_ptr<Link> link;
     Transport::Next next;
+    bool announced = false;
     {
       const std::lock_guard guard(transport()->mutex());
       next = transport()->next(&peer, &found);
@@ -238,11 +233,18 @@ bool Control::deliver() {
         fail(*owner, DOCA_ERROR_CONNECTION_RESET);
       }
       link = owner->handle->object;
+      const bool announcement = next == Transport::Next::kMessage && found.kind != FrameKind::kData;
+      announced = announcement && link->on_announcement(found.kind, found.consumer);
+      if (announcement && !announced) continue;
     }
     some = true;
     if (next == Transport::Next::kLoss) {
       run_done();
       if (link->control) on_loss(link);
+    } else if (announced) {
+      doca_comch_event_consumer event;
+      const auto callback = found.kind == FrameKind::kConsumer ? consumer_created_ : consumer_expired_;
+      if (callback) callback(&event, link->handle, found.consumer);
     } else if (message_) {
       doca_comch_event_msg_recv event;
       message_(&event, buffer_.data(), static_cast<std::uint32_t>(found.size), link->handle);
@@ -279,9 +281,23 @@ void Control::disarm() {
   on->disarm();
 }
 
+// Decided here, as for a disconnect: the producers and consumers are stopped first.
+doca_error_t Control::may_stop() {
+  const std::lock_guard guard(transport()->mutex());
+  const bool active = std::any_of(links_.begin(), links_.end(), [](const auto& link) { return link->has_active(); });
+  return active ? DOCA_ERROR_IN_USE : DOCA_SUCCESS;
+}
+
 void Control::begin_close() {
   const std::lock_guard guard(transport()->mutex());
-  for (const auto& link : links_) fail(*link, DOCA_ERROR_BAD_STATE);
+  for (const auto& link : links_) {
+    fail(*link, DOCA_ERROR_BAD_STATE);
+    link->end();
+    link->announcements.clear();
+    // drain() releases the peer; the program has the connection until the context is idle.
+    link->peer->owner = nullptr;
+    link->peer = nullptr;
+  }
   leave();
 }
 
@@ -299,7 +315,10 @@ bool Control::finish_close() {
 
 doca_error_t Control::update(Link& link) {
   const std::lock_guard guard(transport()->mutex());
-  return transport()->update(*link.peer);
+  if (!link.peer) return DOCA_ERROR_CONNECTION_ABORTED;
+  const doca_error_t error = transport()->update(*link.peer);
+  link.updated = link.peer->updated;
+  return error;
 }
 
 }  // namespace verbs::doca_comm::model::comch

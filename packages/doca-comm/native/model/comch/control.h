@@ -40,6 +40,8 @@ class Control : public Context {
   doca_error_t allocate_send(doca_comch_connection* connection, const void* message, std::uint32_t length,
                              doca_comch_task_send** task);
   doca_error_t update(Link& link);
+  // progress() looks at that link. Under the mutex.
+  void want_progress(Link& link);
 
   bool progress() override;
   void arm() override;
@@ -67,11 +69,13 @@ class Control : public Context {
   doca_error_t prepare();
   doca_error_t opened();
 
+  doca_error_t may_stop() final;
   void begin_close() final;
   bool finish_close() final;
 
   // Under the mutex.
-  Link& add_link(Peer& peer);
+  // `anchor` keeps the transport.
+  Link& add_link(Peer& peer, std::shared_ptr<void> anchor);
   void remove_link(Link& link);
   // Completes everything in flight on that link with an error, by the next progress().
   void fail(Link& link, doca_error_t error);

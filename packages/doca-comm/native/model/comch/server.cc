@@ -34,7 +34,7 @@ doca_error_t destroy_server(doca_comch_server* handle) {
   Server* server = find_server(handle);
   if (!server) return DOCA_ERROR_INVALID_VALUE;
   if (!server->idle()) return DOCA_ERROR_IN_USE;
-  retire(*server);
+  model::retire(*server);
   ServerPool::get().remove(handle);
   return DOCA_SUCCESS;
 }
@@ -52,7 +52,7 @@ doca_error_t Server::create(doca_dev* dev, doca_dev_rep* rep, const char* name, 
     return DOCA_ERROR_INVALID_VALUE;
   }
   const auto created = std::make_shared<Server>(dev, rep, name);
-  publish(std::static_pointer_cast<Context>(created));
+  model::publish(std::static_pointer_cast<Context>(created));
   created->server_ = ServerPool::get().add(created);
   *server = created->server_;
   return DOCA_SUCCESS;
@@ -98,7 +98,7 @@ bool Server::step() {
       // Decided here: an attempt that fails on this side is the client's to know, which is rejected.
       if (!peer) continue;
       const auto add = [&] {
-        link = add_link(*peer).handle->object;
+        link = add_link(*peer, service_).handle->object;
         return DOCA_SUCCESS;
       };
       if (contained(add) != DOCA_SUCCESS) {
@@ -130,6 +130,7 @@ doca_error_t Server::disconnect(Link& link) {
   if (link.control != this) return DOCA_ERROR_INVALID_VALUE;
   if (!running()) return DOCA_ERROR_BAD_STATE;
   const std::lock_guard guard(service_->transport().mutex());
+  if (link.has_active()) return DOCA_ERROR_IN_USE;
   fail(link, DOCA_ERROR_CONNECTION_ABORTED);
   Peer& peer = *link.peer;
   remove_link(link);

@@ -87,6 +87,8 @@ class TaskPool {
     count_ = 0;
     free_ = {};
   }
+  T* at(std::size_t index) const { return block_ + index; }
+  std::size_t index_of(const T& task) const { return static_cast<std::size_t>(&task - block_); }
   std::size_t taken() const { return count_ - free_.count(); }
   // nullptr if all are in use.
   T* take() {

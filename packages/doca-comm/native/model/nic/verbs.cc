@@ -50,6 +50,8 @@ bool Verbs::resolve(void* library) {
   find("ibv_destroy_cq", &destroy_cq);
   find("ibv_get_cq_event", &get_cq_event);
   find("ibv_ack_cq_events", &ack_cq_events);
+  find("ibv_create_srq", &create_srq_);
+  find("ibv_destroy_srq", &destroy_srq);
   find("ibv_create_qp", &create_qp_);
   find("ibv_modify_qp", &modify_qp_);
   find("ibv_destroy_qp", &destroy_qp_);
@@ -111,6 +113,10 @@ ibv_cq* Verbs::create_cq(ibv_context* context, int entries, ibv_comp_channel* ch
   return fails(Fault::kCreateQueue) ? nullptr : create_cq_(context, entries, nullptr, channel, 0);
 }
 
+ibv_srq* Verbs::create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) const {
+  return fails(Fault::kCreateQueue) ? nullptr : create_srq_(pd, attr);
+}
+
 ibv_qp* Verbs::create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) const {
   return fails(Fault::kCreateQueue) ? nullptr : create_qp_(pd, attr);
 }
@@ -135,6 +141,12 @@ int Verbs::post_recv(ibv_qp* qp, ibv_recv_wr* request) {
   if (const int error = Faults::get().next(Fault::kPostReceive)) return error;
   ibv_recv_wr* bad = nullptr;
   return ibv_post_recv(qp, request, &bad);
+}
+
+int Verbs::post_srq_recv(ibv_srq* srq, ibv_recv_wr* request) {
+  if (const int error = Faults::get().next(Fault::kPostReceive)) return error;
+  ibv_recv_wr* bad = nullptr;
+  return ibv_post_srq_recv(srq, request, &bad);
 }
 
 int Verbs::poll(ibv_cq* cq, int count, ibv_wc* completions) {

@@ -35,6 +35,7 @@ class Verbs {
   int (*dereg_mr)(ibv_mr*) = nullptr;
   int (*destroy_comp_channel)(ibv_comp_channel*) = nullptr;
   int (*destroy_cq)(ibv_cq*) = nullptr;
+  int (*destroy_srq)(ibv_srq*) = nullptr;
   int (*get_cq_event)(ibv_comp_channel*, ibv_cq**, void**) = nullptr;
   void (*ack_cq_events)(ibv_cq*, unsigned int) = nullptr;
   int (*init_ah_from_wc)(ibv_context*, std::uint8_t, ibv_wc*, ibv_grh*, ibv_ah_attr*) = nullptr;
@@ -51,12 +52,14 @@ class Verbs {
   void keep_mapped(ibv_mr* mr) const;
   ibv_comp_channel* create_comp_channel(ibv_context* context) const;
   ibv_cq* create_cq(ibv_context* context, int entries, ibv_comp_channel* channel) const;
+  ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* attr) const;
   ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) const;
   int modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) const;
   int destroy_qp(ibv_qp* qp) const;
 
   static int post_send(ibv_qp* qp, ibv_send_wr* request);
   static int post_recv(ibv_qp* qp, ibv_recv_wr* request);
+  static int post_srq_recv(ibv_srq* srq, ibv_recv_wr* request);
   static int poll(ibv_cq* cq, int count, ibv_wc* completions);  // negative on failure
 
  private:
@@ -70,6 +73,7 @@ class Verbs {
   int (*keep_mapped_)(ibv_mr*) = nullptr;  // may be missing: newer than the rest
   ibv_comp_channel* (*create_comp_channel_)(ibv_context*) = nullptr;
   ibv_cq* (*create_cq_)(ibv_context*, int, void*, ibv_comp_channel*, int) = nullptr;
+  ibv_srq* (*create_srq_)(ibv_pd*, ibv_srq_init_attr*) = nullptr;
   ibv_qp* (*create_qp_)(ibv_pd*, ibv_qp_init_attr*) = nullptr;
   int (*modify_qp_)(ibv_qp*, ibv_qp_attr*, int) = nullptr;
   int (*destroy_qp_)(ibv_qp*) = nullptr;

@@ -26,7 +26,9 @@ struct [[gnu::packed]] Wire {
   std::uint16_t max_msg_size;
   std::uint16_t recv_queue_size;
   char name[128];
-  std::uint8_t padding[12];
+  std::uint32_t producer;
+  std::uint32_t consumer;
+  std::uint32_t limit;
 };
 static_assert(sizeof(Wire) == HandshakeMessage::kSize);
 
@@ -48,6 +50,9 @@ void HandshakeMessage::write(std::span<std::uint8_t, kSize> bytes) const {
   wire.max_msg_size = htobe16(end.max_msg_size);
   wire.recv_queue_size = htobe16(end.recv_queue_size);
   name.copy(wire.name, wire.name_length);
+  wire.producer = htobe32(producer);
+  wire.consumer = htobe32(consumer);
+  wire.limit = htobe32(limit);
   std::memcpy(bytes.data(), &wire, kSize);
 }
 
@@ -85,6 +90,9 @@ bool HandshakeMessage::read(std::span<const std::uint8_t> bytes) {
          .recv_queue_size = be16toh(wire.recv_queue_size),
          .mtu = wire.mtu,
          .features = wire.features};
+  producer = be32toh(wire.producer);
+  consumer = be32toh(wire.consumer);
+  limit = be32toh(wire.limit);
   return true;
 }
 

@@ -17,6 +17,15 @@
 //                     ←   GONE: the service does not have this client
 //                     ←   DISMISS
 //   DISMISSED         →   the client does not have this connection, or gives up the handshake
+//
+// And it connects the queue pairs of the fast path of Comch, one for each pair of a producer and a consumer of a
+// connection. Either end may have the producer.
+//
+//   producer's end        consumer's end
+//   PAIR              →
+//                     ←   PAIRED, with the other queue pair
+//                     ←   UNPAIRED: there is no such consumer
+//   UNPAIR            →   the producer leaves
 #pragma once
 
 #include <array>
@@ -61,9 +70,13 @@ struct HandshakeMessage {
     kLeave,
     kGone,
     kDismiss,
-    kDismissed
+    kDismissed,
+    kPair,
+    kPaired,
+    kUnpaired,
+    kUnpair
   };
-  static constexpr Type kLastType = Type::kDismissed;
+  static constexpr Type kLastType = Type::kUnpair;
   static constexpr std::size_t kSize = 200;
 
   Type type = Type::kConnect;
@@ -72,6 +85,11 @@ struct HandshakeMessage {
   std::string representor;
   std::string name;
   EndAttributes end;
+  // Of PAIR and its answers. The queue pair is end.data_qpn; `limit` is the longest immediate data of the consumer.
+  std::uint32_t producer = 0;
+  std::uint32_t consumer = 0;
+  std::uint32_t limit = 0;
+  bool pairs() const { return type >= Type::kPair; }
 
   void write(std::span<std::uint8_t, kSize> bytes) const;
   // An answer without a connection's half and without the key: to a service by its name, to a client by its ID.

@@ -220,7 +220,7 @@ std::shared_ptr<HandshakeHandler> HandshakeChannel::handler_of(const HandshakeMe
   const std::lock_guard guard(table_mutex_);
   using Type = HandshakeMessage::Type;
   if (message.type == Type::kConnect || message.type == Type::kCancel || message.type == Type::kLeave ||
-      message.type == Type::kDismissed) {
+      message.type == Type::kDismissed || (message.pairs() && !message.representor.empty())) {
     const auto found = services_.find({message.representor, message.name});
     return found == services_.end() ? nullptr : found->second;
   }

@@ -335,7 +335,7 @@ doca_error_t doca_comch_connection_get_counter(const doca_comch_connection* comc
     if (!link || !value || counter < DOCA_COMCH_COUNTER_SENT_MESSAGES || counter > DOCA_COMCH_COUNTER_RECV_BYTES) {
       return DOCA_ERROR_INVALID_VALUE;
     }
-    *value = link->peer->updated.*kCounters[counter - DOCA_COMCH_COUNTER_SENT_MESSAGES];
+    *value = link->updated.*kCounters[counter - DOCA_COMCH_COUNTER_SENT_MESSAGES];
     return DOCA_SUCCESS;
   });
 }

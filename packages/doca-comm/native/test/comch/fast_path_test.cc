@@ -1,0 +1,82 @@
+// The fast path of Comch: producers and consumers.
+#include "test/support/fast_path.h"
+
+using namespace verbs::doca_comm::model::test;
+
+namespace {
+
+// A pair with memory at both ends.
+struct FastPair : ComchPair {
+  FastPair() : from(devices.host), to(devices.dpu) {}
+  Memory from, to;
+};
+
+}  // namespace
+
+TEST_CASE("Messages of the fast path: data and immediate data, in order, both ways") {
+  FastPair pair;
+  FastConsumer consumer(pair.engine, pair.to_client, pair.to);
+  FastProducer producer(pair.engine, pair.client.connection());
+  CHECK(consumer.id != 0);
+  CHECK(producer.id != 0);
+  CHECK(doca_ctx_start(consumer.ctx) == DOCA_SUCCESS);
+  CHECK(doca_ctx_start(producer.ctx) == DOCA_SUCCESS);
+  for (std::size_t i = 0; i < 8; ++i) CHECK(consumer.post(pair.to.space(i * 4096, 4096)) == DOCA_SUCCESS);
+  doca_buf* first = pair.from.data(0, "first");
+  pair.engine.run_until([&] { return producer.send(first, consumer.id, "imm") == DOCA_SUCCESS; });
+  CHECK(producer.send(pair.from.data(4096, std::string(4096, 'x')), consumer.id) == DOCA_SUCCESS);
+  CHECK(producer.send(nullptr, consumer.id, std::string(32, 'i')) == DOCA_SUCCESS);
+  pair.engine.run_until([&] { return consumer.seen.received.size() == 3 && producer.seen.sent == 3; });
+  const auto& received = consumer.seen.received;
+  CHECK(received[0].data == "first");
+  CHECK(received[0].immediate == "imm");
+  CHECK(received[0].producer == producer.id);
+  CHECK(received[1].data == std::string(4096, 'x'));
+  CHECK(received[1].immediate.empty());
+  CHECK(received[2].data.empty());
+  CHECK(received[2].immediate == std::string(32, 'i'));
+  stop(pair.engine, consumer.ctx);
+  CHECK(consumer.seen.failures == std::vector<doca_error_t>(5, DOCA_ERROR_BAD_STATE));
+}
+
+TEST_CASE("A producer waits for a consumer's buffers, and messages of 1 MiB arrive whole") {
+  ComchPair pair;
+  Memory from(pair.devices.dpu, 4 << 20), to(pair.devices.host, 4 << 20);
+  FastConsumer consumer(pair.engine, pair.client.connection(), to);
+  FastProducer producer(pair.engine, pair.to_client);
+  CHECK(doca_ctx_start(consumer.ctx) == DOCA_SUCCESS);
+  CHECK(doca_ctx_start(producer.ctx) == DOCA_SUCCESS);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < 4; ++i) {
+    std::string text(1 << 20, '\0');
+    for (std::size_t at = 0; at < text.size(); ++at) text[at] = static_cast<char>(at * 7 + i + (at >> 8));
+    doca_buf* buf = from.data(i << 20, text);
+    pair.engine.run_until([&] { return producer.send(buf, consumer.id) == DOCA_SUCCESS; });
+    texts.push_back(std::move(text));
+  }
+  for (int i = 0; i < 1000; ++i) doca_pe_progress(pair.engine.pe);
+  CHECK(producer.seen.sent == 0);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(consumer.post(to.space(i << 20, 1 << 20)) == DOCA_SUCCESS);
+  pair.engine.run_until([&] { return consumer.seen.received.size() == 4 && producer.seen.sent == 4; });
+  for (std::size_t i = 0; i < 4; ++i) CHECK((consumer.seen.received[i].data == texts[i]));
+}
+
+TEST_CASE("A message that is longer than the buffer: TOO_BIG at both ends, and the next ones arrive") {
+  FastPair pair;
+  FastConsumer consumer(pair.engine, pair.to_client, pair.to);
+  FastProducer producer(pair.engine, pair.client.connection());
+  CHECK(doca_ctx_start(consumer.ctx) == DOCA_SUCCESS);
+  CHECK(doca_ctx_start(producer.ctx) == DOCA_SUCCESS);
+  CHECK(consumer.post(pair.to.space(0, 16)) == DOCA_SUCCESS);
+  CHECK(consumer.post(pair.to.space(4096, 4096)) == DOCA_SUCCESS);
+  CHECK(consumer.post(pair.to.space(8192, 4096)) == DOCA_SUCCESS);
+  doca_buf* large = pair.from.data(0, std::string(5000, 'L'));
+  pair.engine.run_until([&] { return producer.send(large, consumer.id) == DOCA_SUCCESS; });
+  CHECK(producer.send(pair.from.data(8192, "next"), consumer.id) == DOCA_SUCCESS);
+  CHECK(producer.send(pair.from.data(9000, "last"), consumer.id) == DOCA_SUCCESS);
+  pair.engine.run_until([&] { return consumer.seen.received.size() == 2 && producer.seen.sent == 2; });
+  CHECK(consumer.seen.failures == std::vector{DOCA_ERROR_TOO_BIG});
+  CHECK(producer.seen.failures == std::vector{DOCA_ERROR_TOO_BIG});
+  CHECK(consumer.seen.received[0].data == "next");
+  CHECK(consumer.seen.received[1].data == "last");
+}
