@@ -186,7 +186,8 @@ test('a service serves its clients while it disconnects one that is stopped', as
     await sleep(1);
   }
   await gone;
-  expect(rounds).toBeGreaterThan(20);
+  // doca_comch_server_disconnect does not wait for the peer.
+  expect(rounds).toBeGreaterThan(overComch ? 0 : 20);
   expect(service.peers).toHaveLength(1);
   program.child.kill('SIGKILL');
   await program.ended;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { listDevices, listRepresentors, openDevice, type PeerAddr } from '../dist/index.js';
-import { client, overComch, serve, text } from './helpers/devices.js';
+import { client, fill, overComch, serve, text } from './helpers/devices.js';
 
 test('a listener for new peers may receive: the message before is not changed by that', async () => {
   const service = serve('listener');
@@ -82,7 +82,7 @@ test('a signal ends the waiting for the handshake, for room, and for acknowledge
   }
   service.recvFrom();
   await peer.established();
-  while (endpoint.sendTo(Buffer.from('x'), peer));
+  await fill(endpoint, peer);
   await expect(endpoint.send(Buffer.from('x'), peer, soon())).rejects.toMatchObject({ name: 'TimeoutError' });
   const aborted = { signal: AbortSignal.abort(new Error('before')) };
   await expect(endpoint.send(Buffer.from('x'), peer, aborted)).rejects.toThrow('before');
@@ -106,7 +106,8 @@ test('messages of 0 to 4080 bytes arrive as they are; a property that was raised
     expect(Buffer.compare((await service.receive()).data, Buffer.alloc(size, size))).toBe(0);
   }
   // The service takes 100, so that is the connection's.
-  expect(() => endpoint.sendTo(Buffer.alloc(101), peer)).toThrow(/INVALID_VALUE.*101 bytes/);
+  // Comch knows that when the task completes, and the service's library is the one to say so.
+  if (!overComch) expect(() => endpoint.sendTo(Buffer.alloc(101), peer)).toThrow(/INVALID_VALUE.*101 bytes/);
   const own = new Uint8Array(200);
   void endpoint.send(Buffer.from('into a buffer'));
   let found = service.recvFrom(own);

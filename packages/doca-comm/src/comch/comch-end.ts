@@ -1,5 +1,5 @@
 import type { End, EventSource } from '../end.js';
-import { checked, DocaStatus } from '../errors.js';
+import { DocaStatus } from '../errors.js';
 import type { Library } from '../libraries.js';
 import {
   type ContextHandle,
@@ -12,6 +12,8 @@ import {
 import { Engine, type EngineUser } from './engine.js';
 import { ComchCapability, ComchSize, ContextState, EventKind } from './events.js';
 import { PeerTable } from './peer-table.js';
+import { isIdle, isSettled } from './state.js';
+import { Source } from './source.js';
 import { comchSyscall } from './syscalls.js';
 
 const { AGAIN, ALREADY_EXIST, BAD_STATE, CONNECTION_ABORTED, CONNECTION_RESET, IN_USE, INITIALIZATION } = DocaStatus;
@@ -430,73 +432,6 @@ export class ComchEnd implements End, EngineUser {
     this.#engine?.close();
     this.#engine = undefined;
   }
-}
-
-/** What waits for events of the context, as the Comm Channel's descriptors are waited for. */
-class Source implements EventSource {
-  /** The engine sees to that. */
-  readonly loses = false;
-  readonly #engine: () => Engine | undefined;
-  #callback: (() => void) | undefined;
-  #asleep: Engine | undefined;
-  #held = false;
-
-  constructor(engine: () => Engine | undefined) {
-    this.#engine = engine;
-  }
-
-  watch(callback: () => void): void {
-    checked(this.#engine() === undefined ? -NOT_CONNECTED : 0, 'doca_pe_get_notification_handle');
-    this.#callback = callback;
-  }
-  arm(): void {
-    const engine = this.#engine();
-    if (engine === undefined) return;
-    if (!this.#held) engine.hold(true);
-    this.#held = true;
-    if (this.#asleep !== undefined) return;
-    this.#asleep = engine;
-    engine.sleep();
-  }
-  rest(): void {
-    if (this.#held) this.#asleep?.hold(false);
-    this.#held = false;
-  }
-  disarm(): void {
-    this.rest();
-    this.#asleep?.wake();
-    this.#asleep = undefined;
-  }
-  /** There are events. */
-  call(): void {
-    if (this.#asleep === undefined) return;
-    this.#asleep.wake();
-    if (this.#held) this.#asleep.hold(false);
-    this.#held = false;
-    this.#asleep = undefined;
-    this.#callback?.();
-  }
-  /** Resolves at the next events, or after so many milliseconds. */
-  next(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, milliseconds);
-      this.#callback = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      this.arm();
-    });
-  }
-}
-
-function isIdle(context: ContextHandle): boolean {
-  const state = native.contextState(context);
-  return state < 0 || state === ContextState.IDLE;
-}
-
-/** A client's start has come to its end. */
-function isSettled(context: ContextHandle): boolean {
-  return native.contextState(context) === ContextState.RUNNING || isIdle(context);
 }
 
 function powerOfTwo(size: number): number {

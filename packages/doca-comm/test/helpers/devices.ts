@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
-import { Endpoint, openDevice, openRepresentor, type EndpointOptions } from '../../dist/index.js';
+import { Endpoint, openDevice, openRepresentor, type EndpointOptions, type PeerAddr } from '../../dist/index.js';
 
 /**
  * Whether the endpoints of this run go over Comch. A server of Comch accepts by itself: connect() returns when the connection
@@ -30,6 +31,16 @@ export function client(options: EndpointOptions = {}): Endpoint {
     device.close();
   });
   return endpoint;
+}
+
+/** Sends until there is no room any more: over Comch the peer's library takes some more, a little later. How many. */
+export async function fill(endpoint: Endpoint, peer: PeerAddr): Promise<number> {
+  let sent = 0;
+  for (let pauses = 0; pauses < (overComch ? 10 : 1); pauses++) {
+    while (endpoint.sendTo(Buffer.from('x'), peer)) sent++;
+    if (overComch) await sleep(5);
+  }
+  return sent;
 }
 
 /** Sends back what comes. */
