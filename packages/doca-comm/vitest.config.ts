@@ -20,7 +20,7 @@ const config = links({
 // What endpoints do, they do over Comch as well.
 const names =
   'background,endpoint,farewell,hostile-calls,idle,inspect,killed-peers,lifetimes,limits,native-calls,network-namespaces,service,spin,two-processes';
-config.test?.projects?.push({
+(config['test'] as { projects: unknown[] }).projects.push({
   extends: true,
   test: {
     name: 'comch',

@@ -355,7 +355,8 @@ export class Endpoint
   }
 
   #connected(name: string, number: number): PeerAddr {
-    if (number < 0) checked(number, this.#native.syscall('connect'), connectHint(name, this.#native.maxNameLength())[-number]);
+    if (number < 0)
+      checked(number, this.#native.syscall('connect'), connectHint(name, this.#native.maxNameLength())[-number]);
     this.#start('client');
     this.#peer = this.#peers.of(number);
     return this.#peer;

@@ -1,3 +1,10 @@
+export { Client } from './comch/client.js';
+export type { Connection, ConnectionCounters } from './comch/connection.js';
+export type { Consumer, ConsumerOptions, Delivery } from './comch/consumer.js';
+export { allocMmap, DocaAccess, type Mmap } from './comch/mmap.js';
+export type { Producer, ProducerOptions } from './comch/producer.js';
+export { Server, type ServerOptions } from './comch/server.js';
+export type { ComchOptions } from './comch/server-or-client.js';
 export {
   type Capabilities,
   Device,

@@ -59,7 +59,8 @@ export function apiOf(library: Library, asked?: Api): { api: Api; why: string } 
   const wanted = asked ?? (variable as Api | undefined);
   if (wanted !== undefined) {
     const missing = library.missing[wanted];
-    if (missing === undefined) return { api: wanted, why: asked ? 'the program asks for it' : `${ENVIRONMENT} says so` };
+    if (missing === undefined)
+      return { api: wanted, why: asked ? 'the program asks for it' : `${ENVIRONMENT} says so` };
     throw new DocaError(DocaStatus.NOT_SUPPORTED, 'doca_dev_open', `there is no ${names[wanted]} here: ${missing}`);
   }
   const { comch, 'comm-channel': channel } = library.missing;

@@ -324,7 +324,8 @@ export class ComchEnd implements End, EngineUser {
     const wanted = Math.max(this.#sizes.get(Size.SEND_QUEUE) ?? QUEUE, server ? SERVER_TASKS : 0);
     let status = message === undefined ? 0 : native.setComchSize(handle, ComchSize.MESSAGE, message);
     if (status >= 0) status = native.setComchSize(handle, ComchSize.RECV_QUEUE, queue);
-    if (status >= 0) status = native.setComchSize(handle, ComchSize.SEND_TASKS, most > 0 ? Math.min(most, wanted) : wanted);
+    if (status >= 0)
+      status = native.setComchSize(handle, ComchSize.SEND_TASKS, most > 0 ? Math.min(most, wanted) : wanted);
     if (status >= 0) status = native.startContext(handle);
     if (status < 0 && status !== -DocaStatus.IN_PROGRESS) {
       native.destroyContext(handle);
