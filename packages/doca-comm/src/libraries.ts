@@ -47,7 +47,7 @@ export function anyLibrary(): { library: Library; api: Api } {
 }
 
 const ENVIRONMENT = 'VERBS_DOCA_API';
-const names: Record<Api, string> = { comch: 'Comch', 'comm-channel': 'the Comm Channel' };
+const names: Record<Api, string> = { comch: 'Comch', 'comm-channel': 'Comm Channel' };
 
 /** The API that a device of these libraries is opened with, and why; `asked` is what the program wants. */
 export function apiOf(library: Library, asked?: Api): { api: Api; why: string } {
@@ -220,7 +220,7 @@ export function vendorLibrary(): VendorLibraryReport {
   }
   const [own] = probeLibraries();
   if (own?.chosen === undefined) return { ...report, text: own?.why ?? '', remedy: `unset ${ENVIRONMENT}` };
-  return { ...report, text: `drives ${names[own.chosen]}: ${own.why}` };
+  return { ...report, text: `drives ${own.chosen === 'comch' ? '' : 'the '}${names[own.chosen]}: ${own.why}` };
 }
 
 function softLibrary(): Attempt {
