@@ -77,9 +77,23 @@ Connection::Received Connection::read(const ibv_wc& completion, std::uint32_t sl
   if (frame->kind == FrameKind::kDisconnect) return Received::kDisconnect;
   const bool consumer = frame->kind == FrameKind::kConsumer || frame->kind == FrameKind::kConsumerExpired;
   if (consumer ? !fast_path_ || frame->size != 0 : frame->kind != FrameKind::kData) return Received::kInvalid;
-  *message = {.data = frame->message, .size = frame->size, .slot = slot, .kind = frame->kind};
-  for (int i = 0; i < 3; ++i) message->consumer |= static_cast<std::uint32_t>(frame->consumer[i]) << 8 * i;
+  *message = {
+      .data = frame->message, .size = frame->size, .slot = slot, .kind = frame->kind, .consumer = consumer_of(*frame)};
   return Received::kMessage;
+}
+
+std::uint32_t Connection::consumer_of(const Frame& frame) {
+  std::uint32_t number = 0;
+  for (int i = 0; i < 3; ++i) number |= static_cast<std::uint32_t>(frame.consumer[i]) << 8 * i;
+  return number;
+}
+
+// An end of the Comm Channel does not say it.
+void Connection::confirm(std::uint32_t count, std::uint32_t mask) {
+  const std::uint64_t more = (count - static_cast<std::uint32_t>(consumed_by_peer_)) & mask;
+  if (fast_path_ && more <= sent_.posted() - consumed_by_peer_) {
+    confirmed_ = std::max(confirmed_, consumed_by_peer_ + more);
+  }
 }
 
 // The slots of a queue pair's receives are used in their order.
@@ -151,6 +165,7 @@ bool Connection::receive_control(const ibv_wc& completion, std::uint32_t slot) {
   if (peer_disconnected_) return false;
   if (control.kind == FrameKind::kDisconnect) {
     peer_disconnected_ = true;
+    confirm(control.value, 0xffffffff);
     return true;
   }
   // The value is the lower half of a count that only grows and never exceeds the number of sent messages. So a peer can
@@ -173,9 +188,10 @@ bool Connection::keep_alive() {
 
 void Connection::send_disconnect(bool last) {
   if (disconnected_) return;
-  if (last && in_flight() <= sizes_.send_queue) post_frame(FrameKind::kDisconnect, nullptr, 0, true);
+  const auto count = static_cast<std::uint32_t>(consumed_ + held_);
+  if (last && in_flight() <= sizes_.send_queue) post_frame(FrameKind::kDisconnect, nullptr, 0, true, count);
   disconnected_ = true;
-  post_control(FrameKind::kDisconnect, 0);
+  post_control(FrameKind::kDisconnect, count);
 }
 
 bool Connection::drained() { return !poll_control() || peer_disconnected_ || (control_drained() && in_flight() == 0); }

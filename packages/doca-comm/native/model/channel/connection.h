@@ -9,6 +9,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -47,9 +48,10 @@ class Connection {
   bool has_slot() const { return sent_.count() < sizes_.send_queue; }
   bool has_credit() const { return sent_.posted() - consumed_by_peer_ < peer_queue_; }
   std::uint64_t in_flight() const { return sent_.count(); }
-  // Counts of the messages sent and acknowledged since the beginning.
+  // Counts of the messages since the beginning: sent, and of those, known to have arrived. What the peer says to have
+  // consumed has arrived, too: an end that leaves acknowledges nothing more.
   std::uint64_t posted() const { return sent_.posted(); }
-  std::uint64_t acknowledged() const { return sent_.completed(); }
+  std::uint64_t arrived() const { return std::max(sent_.completed(), std::max(consumed_by_peer_, confirmed_)); }
   bool poll_due() const { return sent_.poll_due(); }
   // 0 or errno; they need a slot and a credit.
   int send(const void* message, std::size_t size);
@@ -61,6 +63,8 @@ class Connection {
 
   // Checks and decodes a received frame. The peer wrote all of it, so none of it is trusted.
   Received read(const ibv_wc& completion, std::uint32_t slot, Message* message) const;
+  // The disconnect message behind the last one is in that slot.
+  void read_disconnect(std::uint32_t slot) { confirm(consumer_of(*pairs_.receive_slot(slot)), 0xffffff); }
   // Returns the slot to the peer, at the latest together with some others: 0 or errno.
   int consume(std::uint32_t slot);
   // Handles a completion of a send, or of a receive on the control queue pair. False if the connection is lost.
@@ -89,6 +93,9 @@ class Connection {
   void report_consumed();
   int return_held();
   void discard_sent();
+  // The peer leaves, and says how many messages it has consumed: the lower bits of the count.
+  void confirm(std::uint32_t count, std::uint32_t mask);
+  static std::uint32_t consumer_of(const Frame& frame);
   bool receive_control(const ibv_wc& completion, std::uint32_t slot);
 
   const Sizes sizes_;
@@ -100,6 +107,7 @@ class Connection {
   bool flushing_ = false;
   std::uint64_t peer_queue_ = 0;  // receives of the peer
   std::uint64_t consumed_by_peer_ = 0;
+  std::uint64_t confirmed_ = 0;  // as consumed by the peer, when it left
   // Of a long queue, consumed slots are held until there are some in a row, whose memory is given back first: else the
   // connection would come to occupy the whole queue's memory, even with one message in it at a time.
   const bool long_queues_;

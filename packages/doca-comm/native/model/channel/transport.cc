@@ -163,7 +163,9 @@ Transport::Next Transport::next(Peer** peer, Connection::Message* found) {
       advance();
       continue;
     }
-    if ((*peer)->connection->read(completion, id.slot, found) == Connection::Received::kMessage) return Next::kMessage;
+    const Connection::Received received = (*peer)->connection->read(completion, id.slot, found);
+    if (received == Connection::Received::kMessage) return Next::kMessage;
+    if (received == Connection::Received::kDisconnect) (*peer)->connection->read_disconnect(id.slot);
     advance();
     (*peer)->receive_closed = true;
     mark_lost(**peer);

@@ -148,8 +148,7 @@ void Control::fail(Link& link, doca_error_t error) {
 bool Control::collect(Link& link) {
   const std::size_t before = done_.count();
   const Connection& connection = *link.peer->connection;
-  while (!link.sent.empty() &&
-         static_cast<doca_comch_task_send*>(link.sent.first())->number <= connection.acknowledged()) {
+  while (!link.sent.empty() && static_cast<doca_comch_task_send*>(link.sent.first())->number <= connection.arrived()) {
     done(link.sent.pop(), DOCA_SUCCESS);
   }
   while (!link.waiting.empty()) {
@@ -175,7 +174,7 @@ bool Control::collectable(const Link& link) const {
   const Connection& connection = *link.peer->connection;
   if (link.peer->lost || connection.peer_disconnected()) return true;
   if (!link.sent.empty() &&
-      static_cast<const doca_comch_task_send*>(link.sent.first())->number <= connection.acknowledged()) {
+      static_cast<const doca_comch_task_send*>(link.sent.first())->number <= connection.arrived()) {
     return true;
   }
   const bool waits = !link.waiting.empty() || !link.announcements.empty();
@@ -230,6 +229,7 @@ bool Control::deliver() {
         std::memcpy(buffer_.data(), found.data, std::min(found.size, buffer_.size()));
         transport()->take(*peer, found);
       } else {
+        collect(*owner);
         fail(*owner, DOCA_ERROR_CONNECTION_RESET);
       }
       link = owner->handle->object;
