@@ -135,7 +135,9 @@ it('an API that is asked for and missing is an error that says why', async () =>
 
 it('a DOCA with neither is named with the remedy, and one that tells no version as well', async () => {
   const { reason } = await systemOf('3.5.0', { common: [...COMMON, ...ENGINE] });
-  expect(reason).toMatch(/the DOCA 3\.5\.0 here has neither Comch nor a Comm Channel that can be used: .*doca-sdk-comch/);
+  expect(reason).toMatch(
+    /the DOCA 3\.5\.0 here has neither Comch nor a Comm Channel that can be used: .*doca-sdk-comch/,
+  );
   expect((await systemOf('', { common: COMMON })).reason).toMatch(/; the DOCA here has neither/);
   expect((await systemOf('2.2.0', { common: COMMON })).reason).toMatch(/has no Comm Channel .*doca-sdk-comm-channel/);
 });
