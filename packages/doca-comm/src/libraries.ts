@@ -21,7 +21,7 @@ export interface Library {
   /** Why an API is not there. */
   missing: Partial<Record<Api, string>>;
 }
-export type Attempt = Library | { kind: LibraryKind; reason: string };
+export type Attempt = Library | { kind: LibraryKind; reason: string; tried?: string };
 
 const attempts = new Map<LibraryKind, Attempt>();
 
@@ -127,19 +127,22 @@ function systemLibrary(): Attempt {
   }
   const found = here();
   if (found === undefined) return { kind: 'system', reason: `${reasons.join('; ')}: ${INSTALL}` };
-  return { kind: 'system', reason: `${reasons.join('; ')}; ${found.text}: ${found.remedy}` };
+  const tried = reasons.join('; ');
+  const text = `the DOCA ${found.version === '' ? '' : `${found.version} `}here has ${found.parts}`;
+  return { kind: 'system', reason: `${tried}; ${text}: ${found.remedy}`, tried };
 }
 
 /** The DOCA here, of which neither API can be used: what that means, and what to do. Undefined without DOCA. */
-function here(): { text: string; remedy: string } | undefined {
+function here(): { version: string; parts: string; remedy: string } | undefined {
   const common = native.describe(place('common')) ?? native.describe(place('common', '.so.1'));
   if (common === undefined || common.soft) return undefined;
   const { version } = common;
   const old = /^(1\.|2\.[0-4])/.test(version);
-  const parts = old ? 'no Comm Channel' : 'neither Comch nor a Comm Channel';
+  const parts = `${old ? 'no Comm Channel' : 'neither Comch nor a Comm Channel'} that can be used`;
   const installed = old ? 'doca-sdk-comm-channel' : 'doca-sdk-comch';
   return {
-    text: `the DOCA ${version === '' ? '' : `${version} `}here has ${parts} that can be used`,
+    version,
+    parts,
     remedy: `install that part of it (Debian, Ubuntu: ${installed})`,
   };
 }
@@ -215,8 +218,8 @@ export function vendorLibrary(): VendorLibraryReport {
   const report = { ...about, file, ...(version !== '' && { release: `DOCA ${version}` }) };
   const system = loadLibrary('system');
   if ('reason' in system) {
-    const { text, remedy } = here() ?? { text: system.reason, remedy: INSTALL };
-    return { ...report, text, remedy };
+    const { parts, remedy } = here() ?? { parts: 'nothing', remedy: INSTALL };
+    return { ...report, text: `it has ${parts}: ${system.tried ?? system.reason}`, remedy };
   }
   const [own] = probeLibraries();
   if (own?.chosen === undefined) return { ...report, text: own?.why ?? '', remedy: `unset ${ENVIRONMENT}` };
