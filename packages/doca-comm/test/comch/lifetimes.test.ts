@@ -89,6 +89,8 @@ test('junk in any place gives an error, and never a crash', async () => {
     }
   }
   await Promise.all([clientOf('junk').connect(), server.accept()]);
+  await server.closeAsync();
+  mmap.close();
 });
 
 test('a server that is closed can be followed by another of its name', async () => {
