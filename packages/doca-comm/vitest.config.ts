@@ -24,7 +24,7 @@ const names =
   extends: true,
   test: {
     name: 'comch',
-    include: [`test/{${names}}.test.ts`, 'test/comch/*.test.ts'],
+    include: [`test/{${names}}.test.ts`],
     env: { VERBS_SOFT_LINK: 'shm', ...env(), VERBS_DOCA_API: 'comch' },
   },
 });

@@ -34,7 +34,6 @@ export class Client extends ComchServerOrClient {
   /** Resolves when the server has accepted. @throws DocaError CONNECTION_ABORTED if it has not; `signal.reason` */
   connect(options?: WaitOptions): Promise<Connection> {
     return this.await(() => {
-      if (this.#connection !== undefined) return this.#connection;
       this.drain();
       if (this.#connection !== undefined || !isIdle(this.created.handle)) return this.#connection;
       const hint = `no service named ${this.name} accepts clients on the DPU for this function; start it first`;

@@ -1,5 +1,5 @@
 import type { End, EventSource } from '../end.js';
-import { DocaStatus } from '../errors.js';
+import { DocaError, DocaStatus } from '../errors.js';
 import type { Library } from '../libraries.js';
 import {
   type ContextHandle,
@@ -116,8 +116,8 @@ export class ComchEnd implements End, EngineUser {
   connect(name: string): number {
     const status = this.#begin(name);
     if (status < 0) return status;
-    const { handle } = this.#context as CreatedContext;
-    const engine = this.#engine as Engine;
+    const { handle } = this.#active;
+    const engine = this.#running;
     const connected = engine.block(() => isSettled(handle), HANDSHAKE);
     if (!connected) native.stopContext(handle);
     return this.#connected();
@@ -126,7 +126,7 @@ export class ComchEnd implements End, EngineUser {
   async connectInBackground(name: string): Promise<number> {
     const status = this.#begin(name);
     if (status < 0) return status;
-    const { handle } = this.#context as CreatedContext;
+    const { handle } = this.#active;
     this.#connecting = true;
     if (!(await this.#until(() => isSettled(handle), HANDSHAKE))) native.stopContext(handle);
     this.#connecting = false;
@@ -138,8 +138,8 @@ export class ComchEnd implements End, EngineUser {
 
   disconnect(peer: number): number {
     if (!this.#peers.leave(peer)) return -NOT_CONNECTED;
-    const engine = this.#engine as Engine;
-    const { handle } = this.#context as CreatedContext;
+    const engine = this.#running;
+    const { handle } = this.#active;
     engine.block(() => this.#inFlight(peer) === 0, FAREWELL);
     if (!this.#server) return this.#end((done) => engine.block(done, FAREWELL));
     let status = 0;
@@ -149,7 +149,7 @@ export class ComchEnd implements End, EngineUser {
 
   async disconnectInBackground(peer: number): Promise<number> {
     if (!this.#peers.leave(peer)) return -NOT_CONNECTED;
-    const { handle } = this.#context as CreatedContext;
+    const { handle } = this.#active;
     await this.#until(() => this.#inFlight(peer) === 0, FAREWELL);
     if (!this.#server) return this.#endInBackground();
     let status = 0;
@@ -292,6 +292,16 @@ export class ComchEnd implements End, EngineUser {
     }, ATTENTION).unref();
   }
 
+  /** The context, of calls that make no sense without one. */
+  get #active(): CreatedContext {
+    if (this.#context === undefined) throw new DocaError(NOT_CONNECTED, this.syscall('connect'));
+    return this.#context;
+  }
+  get #running(): Engine {
+    if (this.#engine === undefined) throw new DocaError(NOT_CONNECTED, 'doca_pe_progress');
+    return this.#engine;
+  }
+
   #capability(which: number): number {
     return this.#device === undefined ? 0 : native.comchCapability(this.#device, which);
   }
@@ -334,13 +344,13 @@ export class ComchEnd implements End, EngineUser {
     this.#server = server;
     this.#stopped = false;
     this.#context = created;
-    (this.#engine as Engine).add(id, this);
+    this.#running.add(id, this);
     return 0;
   }
 
   /** The result of a client's start: the number of its connection. */
   #connected(): number {
-    const { handle } = this.#context as CreatedContext;
+    const { handle } = this.#active;
     const [number = 0] = native.contextState(handle) === ContextState.RUNNING ? this.#numbers(handle) : [];
     if (number !== 0) {
       this.#peers.add(number);

@@ -67,7 +67,7 @@ export class Connection implements AsyncIterable<Uint8Array> {
 
   /** The next message. @throws DocaError CONNECTION_RESET when the connection has ended; `signal.reason` */
   receive(options?: WaitOptions): Promise<Uint8Array> {
-    return this.end.await(() => this.#messages.shift() ?? this.#whileConnected(), options);
+    return this.end.await(() => this.#shift(this.#messages), options);
   }
 
   /** Messages until the connection ends. */
@@ -84,7 +84,7 @@ export class Connection implements AsyncIterable<Uint8Array> {
 
   /** The id of the peer's next consumer, in the order of their start. @throws DocaError CONNECTION_RESET; `signal.reason` */
   nextConsumer(options?: WaitOptions): Promise<number> {
-    return this.end.await(() => this.#announced.shift() ?? this.#whileConnected(), options);
+    return this.end.await(() => this.#shift(this.#announced), options);
   }
 
   /** `doca_comch_consumer_create` and its start: the peer can send to it. */
@@ -149,10 +149,12 @@ export class Connection implements AsyncIterable<Uint8Array> {
   /** @internal */
   forgetPath(path: Consumer | Producer): void {
     this.#paths.delete(path);
+    if (this.#paths.size === 0) this.end.owners.delete(this);
   }
 
   async #started<Path extends Consumer | Producer>(path: Path): Promise<Path> {
     this.#paths.add(path);
+    this.end.owners.add(this);
     try {
       await path.started();
     } catch (error) {
@@ -162,8 +164,11 @@ export class Connection implements AsyncIterable<Uint8Array> {
     return path;
   }
 
-  #whileConnected(): undefined {
-    if (this.#connected) return undefined;
-    throw new DocaError(DocaStatus.CONNECTION_RESET, 'doca_comch_event_msg_recv', 'the connection has ended');
+  /** The first of what has come. Throws when nothing will come any more. */
+  #shift<T>(queue: T[]): T | undefined {
+    if (queue.length === 0 && !this.#connected) {
+      throw new DocaError(DocaStatus.CONNECTION_RESET, 'doca_comch_event_msg_recv', 'the connection has ended');
+    }
+    return queue.shift();
   }
 }

@@ -80,7 +80,12 @@ export class Consumer extends ComchPath implements AsyncIterable<Delivery> {
 
   /** The next message. @throws DocaError the failure of one that was posted; CONNECTION_RESET; `signal.reason` */
   receive(options?: WaitOptions): Promise<Delivery> {
-    return this.wait(() => this.#next() ?? this.whileRunning(), options, this.syscall('task_post_recv'));
+    const next = () => {
+      const found = this.#next();
+      if (found === undefined) this.checkRunning();
+      return found;
+    };
+    return this.wait(next, options, this.syscall('task_post_recv'));
   }
 
   /** Messages until the consumer is closed or the connection ends. */

@@ -76,6 +76,7 @@ export function allocMmap(
   validate.integer(length, 'length', 1, 2 ** 40);
   validate.integer(permissions, 'permissions', 0, 0x7f);
   const made = native.createMmap(handle, length, permissions);
-  const missing = typeof made === 'number' ? library.comch?.fastPath || undefined : undefined;
+  const reason = library.comch?.fastPath;
+  const missing = reason === '' ? undefined : reason;
   return new Mmap(device, checked<{ handle: MmapHandle; buffer: ArrayBuffer }>(made, 'doca_mmap_create', missing));
 }

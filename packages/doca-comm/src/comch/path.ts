@@ -44,9 +44,8 @@ export abstract class ComchPath extends ComchContext {
   protected abstract syscall(name: string): string;
 
   /** Throws once the context is not running any more. */
-  protected whileRunning(): undefined {
-    if (native.contextState(this.created.handle) === ContextState.RUNNING && this.connection.connected)
-      return undefined;
+  protected checkRunning(): void {
+    if (native.contextState(this.created.handle) === ContextState.RUNNING && this.connection.connected) return;
     throw new DocaError(
       DocaStatus.CONNECTION_RESET,
       this.syscall('create'),

@@ -35,6 +35,8 @@ export abstract class ComchServerOrClient extends ComchContext {
   /** The name of the service. */
   readonly name: string;
   readonly #connections = new Map<number, Connection>();
+  /** @internal Connections with consumers and producers, which outlive a connection that the peer has ended. */
+  readonly owners = new Set<Connection>();
   readonly #sends = new SubmitQueue();
   readonly #counters = new BigUint64Array(5);
   readonly #prefix: string;
@@ -129,10 +131,10 @@ export abstract class ComchServerOrClient extends ComchContext {
     return native.comchInFlight(this.created.handle) <= 0;
   }
   protected override closeChildren(): void {
-    for (const connection of this.#connections.values()) connection.closePathsNow();
+    for (const connection of this.owners) connection.closePathsNow();
   }
   protected override async closeChildrenAsync(): Promise<void> {
-    await Promise.all(this.connections.map((connection) => connection.closePaths()));
+    await Promise.all([...this.owners].map((connection) => connection.closePaths()));
   }
   protected override ended(): void {
     for (const connection of this.connections) this.forget(connection);

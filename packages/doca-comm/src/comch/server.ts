@@ -1,4 +1,3 @@
-import { validate } from '@verbs/core/provider';
 import { representor as representorOf } from '../arguments.js';
 import type { Representor } from '../device.js';
 import type { WaitOptions } from '../endpoint-types.js';
@@ -29,7 +28,7 @@ export class Server extends ComchServerOrClient implements AsyncIterable<Connect
   /** `doca_comch_server_create` and `doca_ctx_start`. @throws DocaError NOT_SUPPORTED on a host, and others */
   constructor(options: ServerOptions) {
     const { engine, options: given } = prepare(options, ['deviceRep']);
-    const { deviceRep } = validate.object(options, 'options', Object.keys(options as object) as 'deviceRep'[]);
+    const { deviceRep } = options;
     const { handle } = representorOf(deviceRep, 'options.deviceRep');
     const created = native.createServer(engine.handle, given.device.handle, handle, given.name);
     if (typeof created === 'number') engine.close();
