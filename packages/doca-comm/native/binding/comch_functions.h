@@ -87,33 +87,33 @@ namespace verbs::doca_comm::binding {
   X(connection_get_counter)
 
 // Of consumers and producers.
-#define VERBS_COMCH_FAST_FUNCTIONS(X)          \
-  X(server_event_consumer_register)            \
-  X(client_event_consumer_register)            \
-  X(consumer_create)                           \
-  X(consumer_destroy)                          \
-  X(consumer_as_ctx)                           \
-  X(consumer_get_id)                           \
-  X(consumer_cap_is_supported)                 \
-  X(consumer_cap_get_max_num_tasks)            \
-  X(consumer_cap_get_max_buf_size)             \
-  X(consumer_cap_get_max_imm_data_len)         \
-  X(consumer_set_imm_data_len)                 \
-  X(consumer_task_post_recv_set_conf)          \
-  X(consumer_task_post_recv_alloc_init)        \
-  X(consumer_task_post_recv_as_task)           \
-  X(consumer_task_post_recv_get_producer_id)   \
-  X(consumer_task_post_recv_get_imm_data)      \
-  X(consumer_task_post_recv_get_imm_data_len)  \
-  X(producer_create)                           \
-  X(producer_destroy)                          \
-  X(producer_as_ctx)                           \
-  X(producer_get_id)                           \
-  X(producer_cap_is_supported)                 \
-  X(producer_cap_get_max_num_tasks)            \
-  X(producer_cap_get_max_buf_size)             \
-  X(producer_task_send_set_conf)               \
-  X(producer_task_send_alloc_init)             \
+#define VERBS_COMCH_FAST_FUNCTIONS(X)         \
+  X(server_event_consumer_register)           \
+  X(client_event_consumer_register)           \
+  X(consumer_create)                          \
+  X(consumer_destroy)                         \
+  X(consumer_as_ctx)                          \
+  X(consumer_get_id)                          \
+  X(consumer_cap_is_supported)                \
+  X(consumer_cap_get_max_num_tasks)           \
+  X(consumer_cap_get_max_buf_size)            \
+  X(consumer_cap_get_max_imm_data_len)        \
+  X(consumer_set_imm_data_len)                \
+  X(consumer_task_post_recv_set_conf)         \
+  X(consumer_task_post_recv_alloc_init)       \
+  X(consumer_task_post_recv_as_task)          \
+  X(consumer_task_post_recv_get_producer_id)  \
+  X(consumer_task_post_recv_get_imm_data)     \
+  X(consumer_task_post_recv_get_imm_data_len) \
+  X(producer_create)                          \
+  X(producer_destroy)                         \
+  X(producer_as_ctx)                          \
+  X(producer_get_id)                          \
+  X(producer_cap_is_supported)                \
+  X(producer_cap_get_max_num_tasks)           \
+  X(producer_cap_get_max_buf_size)            \
+  X(producer_task_send_set_conf)              \
+  X(producer_task_send_alloc_init)            \
   X(producer_task_send_as_task)
 
 struct EngineFunctions {

@@ -28,7 +28,8 @@ struct OpenDevice {
 // An open device. One that is never closed is closed with its handle, unless something still uses it.
 class Device {
  public:
-  Device(const Library& library, doca_dev* dev) : library_(library), open_(std::make_shared<OpenDevice>(library, dev)) {}
+  Device(const Library& library, doca_dev* dev)
+      : library_(library), open_(std::make_shared<OpenDevice>(library, dev)) {}
 
   const Library& library() const { return library_; }
   const DeviceFunctions& functions() const { return library_.devices(); }

@@ -1,4 +1,5 @@
-// A context (doca_ctx) of an engine: its state, the events that its callbacks queue, and the handle that JavaScript has.
+// A context (doca_ctx) of an engine: its state, the events that its callbacks queue, and the handle that JavaScript
+// has.
 #pragma once
 
 #include <memory>

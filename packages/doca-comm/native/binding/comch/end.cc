@@ -93,8 +93,8 @@ ComchEnd::Slot* ComchEnd::take_slot() {
   return std::exchange(free_, free_->next);
 }
 
-doca_error_t ComchEnd::send(std::uint32_t number, const std::uint8_t* message, std::size_t length,
-                            std::uint32_t cookie, std::uint32_t limit) {
+doca_error_t ComchEnd::send(std::uint32_t number, const std::uint8_t* message, std::size_t length, std::uint32_t cookie,
+                            std::uint32_t limit) {
   const ComchFunctions& f = comch();
   Connection* to = live(number);
   if (to == nullptr) return DOCA_ERROR_NOT_CONNECTED;
@@ -250,8 +250,8 @@ void ComchEnd::on_state(doca_ctx_states state) {
   }
 }
 
-// By the number in the connection's user data. A connection that is new to us is one of a client whose state has not been
-// told yet, or of a server's callback that tells of it.
+// By the number in the connection's user data. A connection that is new to us is one of a client whose state has not
+// been told yet, or of a server's callback that tells of it.
 Connection* ComchEnd::find(doca_comch_connection* pointer, bool adopts) {
   Engine* engine = Engine::Current::get();
   if (engine == nullptr) return nullptr;

@@ -38,8 +38,8 @@ class ComchEnd final : public Context {
   doca_error_t get_size(Size which, std::uint32_t* size) const;
 
   doca_error_t start() override;
-  // Copies the message. `cookie` comes back with its completion; 0: only a failure is told. AGAIN where `limit` messages to
-  // this peer are in flight.
+  // Copies the message. `cookie` comes back with its completion; 0: only a failure is told. AGAIN where `limit`
+  // messages to this peer are in flight.
   doca_error_t send(std::uint32_t connection, const std::uint8_t* message, std::size_t length, std::uint32_t cookie,
                     std::uint32_t limit);
   doca_error_t disconnect(std::uint32_t connection);

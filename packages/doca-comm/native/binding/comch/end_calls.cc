@@ -59,8 +59,8 @@ napi_value create_end(const Arguments& arguments, const std::shared_ptr<OpenRepr
     return failure(arguments, DOCA_ERROR_INVALID_VALUE);
   }
   doca_error_t error = DOCA_SUCCESS;
-  auto end = ComchEnd::create(*engine, device->open(), representor,
-                              provider::to_string(arguments.env, arguments[name]), &error);
+  auto end = ComchEnd::create(*engine, device->open(), representor, provider::to_string(arguments.env, arguments[name]),
+                              &error);
   return end ? give_context(arguments.env, engine, std::move(end)) : failure(arguments, error);
 }
 napi_value create_client(const Arguments& arguments) { return create_end(arguments, nullptr, 2); }
@@ -76,9 +76,8 @@ napi_value create_server(const Arguments& arguments) {
 
 // Null where it is destroyed, or with a TypeError pending.
 ComchEnd* end_of(const Arguments& arguments) {
-  return context_of<ComchEnd>(arguments, [](Context::Kind kind) {
-    return kind == Context::Kind::kServer || kind == Context::Kind::kClient;
-  });
+  return context_of<ComchEnd>(
+      arguments, [](Context::Kind kind) { return kind == Context::Kind::kServer || kind == Context::Kind::kClient; });
 }
 ComchPath* path_of(const Arguments& arguments) {
   return context_of<ComchPath>(arguments, [](Context::Kind kind) {
@@ -110,8 +109,8 @@ napi_value send_message(const Arguments& arguments) {
                                       to_u32(arguments.env, arguments[3]), to_u32(arguments.env, arguments[4])));
 }
 
-// comchDisconnect(server, connection), comchUpdateInfo(end, connection), comchCounters(end, connection, out): messages and
-// bytes sent, messages and bytes received, messages in flight into a BigUint64Array
+// comchDisconnect(server, connection), comchUpdateInfo(end, connection), comchCounters(end, connection, out): messages
+// and bytes sent, messages and bytes received, messages in flight into a BigUint64Array
 napi_value disconnect(const Arguments& arguments) {
   ComchEnd* end = end_of(arguments);
   return end ? failure(arguments, end->disconnect(to_u32(arguments.env, arguments[1]))) : destroyed(arguments);

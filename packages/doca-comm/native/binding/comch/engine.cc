@@ -82,7 +82,7 @@ doca_error_t Engine::watch(napi_value callback) {
   if (pe_ == nullptr) return DOCA_ERROR_BAD_STATE;
   if (watcher_.is_open()) return DOCA_SUCCESS;
   return watcher_.open(environment_, fd_, callback, "verbs.DocaEngine") == 0 ? DOCA_SUCCESS
-                                                                            : DOCA_ERROR_OPERATING_SYSTEM;
+                                                                             : DOCA_ERROR_OPERATING_SYSTEM;
 }
 
 doca_error_t Engine::arm() {

@@ -15,8 +15,8 @@ namespace verbs::doca_comm::binding {
 class Context;
 struct Connection;
 
-// An engine without a handle in JavaScript lives until its contexts are gone, since a context is destroyed when it is idle,
-// which takes progress: the other engines of the thread see to that.
+// An engine without a handle in JavaScript lives until its contexts are gone, since a context is destroyed when it is
+// idle, which takes progress: the other engines of the thread see to that.
 class Engine final : public provider::LoopUser, public std::enable_shared_from_this<Engine> {
  public:
   // Null with the error.

@@ -15,7 +15,8 @@ napi_value create_engine(const Arguments& arguments) {
   if (!library->engine()) return failure(arguments, DOCA_ERROR_NOT_SUPPORTED);
   doca_error_t error = DOCA_SUCCESS;
   const auto backlog = static_cast<std::size_t>(provider::to_u32(arguments.env, arguments[1]));
-  auto engine = Engine::create(*library, provider::environment_of<provider::Environment>(arguments.env), backlog, &error);
+  auto engine =
+      Engine::create(*library, provider::environment_of<provider::Environment>(arguments.env), backlog, &error);
   if (!engine) return failure(arguments, error);
   return give(arguments.env, std::make_unique<EngineHolder>(std::move(engine)), kEngineTag);
 }
@@ -31,8 +32,8 @@ napi_value destroy_engine(const Arguments& arguments) {
   return engine ? failure(arguments, engine->close()) : nullptr;
 }
 
-// progress(engine, times, ready): how often something happened. In ready[0] the number of contexts that have events since
-// the last call, and their ids behind it.
+// progress(engine, times, ready): how often something happened. In ready[0] the number of contexts that have events
+// since the last call, and their ids behind it.
 napi_value progress(const Arguments& arguments) {
   Engine* engine = engine_of(arguments);
   if (!engine) return nullptr;
@@ -111,9 +112,9 @@ napi_value context_state(const Arguments& arguments) {
   return context ? number(arguments.env, context->state()) : destroyed(arguments);
 }
 
-// takeEvent(context, record, bytes): the kind of the oldest event, 0 without one, or the error. Its fields are in `record`
-// (connection, number, cookie, extra, length), its bytes in `bytes`; where these are too few it stays, and its kind comes
-// negated by adding 0x100.
+// takeEvent(context, record, bytes): the kind of the oldest event, 0 without one, or the error. Its fields are in
+// `record` (connection, number, cookie, extra, length), its bytes in `bytes`; where these are too few it stays, and its
+// kind comes negated by adding 0x100.
 napi_value take_event(const Arguments& arguments) {
   Context* context = context_of(arguments);
   if (!context) return destroyed(arguments);

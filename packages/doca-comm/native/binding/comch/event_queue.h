@@ -1,5 +1,5 @@
-// What the callbacks of a context have told and JavaScript has not taken yet, in order: a ring of bytes that grows to what
-// was ever in it at once. In the steady state nothing is allocated.
+// What the callbacks of a context have told and JavaScript has not taken yet, in order: a ring of bytes that grows to
+// what was ever in it at once. In the steady state nothing is allocated.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ enum class EventKind : std::uint32_t {
   kSent = 5,          // connection or 0, number: the DOCA error, cookie
   kConsumerNew = 6,   // connection, number: the consumer's id
   kConsumerGone = 7,  // connection, number: the consumer's id
-  kReceived = 8,      // connection: the producer's id, number: the DOCA error, cookie, extra: the length; immediate data
+  kReceived = 8,  // connection: the producer's id, number: the DOCA error, cookie, extra: the length; immediate data
 };
 
 struct Event {

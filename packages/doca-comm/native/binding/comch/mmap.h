@@ -1,5 +1,5 @@
-// Memory that the fast path sends from and receives into (doca_mmap): ours, so that nothing that JavaScript does takes it
-// away from a transfer.
+// Memory that the fast path sends from and receives into (doca_mmap): ours, so that nothing that JavaScript does takes
+// it away from a transfer.
 #pragma once
 
 #include <memory>

@@ -108,8 +108,8 @@ doca_error_t ComchPath::send(const std::shared_ptr<Mmap>& mmap, std::uint64_t of
   try {
     slot->immediate.assign(immediate, immediate + immediate_length);
     std::uint8_t* its_immediate = immediate_length == 0 ? nullptr : slot->immediate.data();
-    error = fast().producer_task_send_alloc_init(producer_, slot->buf, its_immediate, immediate_length, consumer,
-                                                 &task);
+    error =
+        fast().producer_task_send_alloc_init(producer_, slot->buf, its_immediate, immediate_length, consumer, &task);
   } catch (const std::bad_alloc&) {
     error = DOCA_ERROR_NO_MEMORY;
   }
