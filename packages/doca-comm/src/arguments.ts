@@ -1,5 +1,6 @@
 import { validate } from '@verbs/core/provider';
 import type { Device, DeviceInfo, Representor } from './device.js';
+import type { Api } from './libraries.js';
 
 const { object, typeError, valueError } = validate;
 
@@ -33,6 +34,14 @@ export function deviceInfo(value: unknown, path: string): DeviceInfo {
     (library === 'system' || library === 'soft') && [pciAddr, ibdevName].every((x) => typeof x === 'string');
   if (!known) throw typeError(path, 'a name or one of listDevices()', value);
   return value as unknown as DeviceInfo;
+}
+
+/** The API of `{ api }`. */
+export function api(options: unknown): Api | undefined {
+  if (options === undefined) return undefined;
+  const { api: asked } = object(options, 'options', ['api']);
+  if (asked === undefined || asked === 'comch' || asked === 'comm-channel') return asked;
+  throw valueError('options.api', `must be 'comch' or 'comm-channel'`);
 }
 
 /** The signal of `{ signal }`, which is not aborted. */

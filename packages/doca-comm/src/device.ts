@@ -1,8 +1,9 @@
 import { inspect, type InspectOptions } from 'node:util';
 import { type Members, softHint, validate } from '@verbs/core/provider';
-import { device as deviceOf, deviceInfo } from './arguments.js';
+import { api as apiArgument, device as deviceOf, deviceInfo } from './arguments.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
-import { loadLibrary, type Library, type LibraryKind } from './libraries.js';
+import { ComchCapability } from './comch/events.js';
+import { type Api, apiOf, loadLibrary, type Library, type LibraryKind } from './libraries.js';
 import { native, Size, type DeviceHandle, type RepresentorHandle } from './native.js';
 
 /** A device, as `listDevices()` describes it. */
@@ -91,20 +92,41 @@ export class Device implements Disposable {
   readonly library: Library;
   /** Its entry of `listDevices()`. */
   readonly info: DeviceInfo;
+  /** What its endpoints go over. */
+  readonly api: Api;
 
   /** @internal Use `openDevice`. */
-  constructor(info: DeviceInfo, library: Library, handle: DeviceHandle) {
+  constructor(info: DeviceInfo, library: Library, api: Api, handle: DeviceHandle) {
     this.info = info;
     this.library = library;
+    this.api = api;
     this.handle = handle;
   }
 
   /**
-   * `doca_comm_channel_get_max_*`: the limits of the device.
+   * `doca_comm_channel_get_max_*`, or Comch's `doca_comch_cap_get_max_*`: the limits of the device.
    *
    * @throws DocaError INVALID_VALUE for a closed device
    */
   capabilities(): Capabilities {
+    return this.api === 'comch' ? this.#comchCapabilities() : this.#channelCapabilities();
+  }
+
+  #comchCapabilities(): Capabilities {
+    const get = (which: number, name: string) =>
+      checked(native.comchCapability(this.handle, which), `${this.library.comch?.prefix ?? ''}cap_get_max_${name}`);
+    const clients = native.comchCapability(this.handle, ComchCapability.CLIENTS);
+    const isServer = native.comchCapability(this.handle, ComchCapability.SERVER) === 0;
+    return {
+      maxServiceNameLen: get(ComchCapability.NAME_LEN, 'name_len'),
+      maxMessageSize: get(ComchCapability.MSG_SIZE, 'msg_size'),
+      maxSendQueueSize: get(ComchCapability.SEND_TASKS, 'send_tasks'),
+      maxRecvQueueSize: get(ComchCapability.RECV_QUEUE_SIZE, 'recv_queue_size'),
+      maxConnections: isServer && clients >= 0 ? clients : undefined,
+    };
+  }
+
+  #channelCapabilities(): Capabilities {
     const get = (which: number, name: string) =>
       checked(native.capability(this.handle, which), `doca_comm_channel_get_${name}`);
     const connections = native.capability(this.handle, Size.CONNECTIONS);
@@ -171,18 +193,42 @@ export class Representor implements Disposable {
   }
 }
 
+/** The options of {@link openDevice}. */
+export interface OpenDeviceOptions {
+  /** Comch, or the Comm Channel. Without it the newer one of those that are here, or what `VERBS_DOCA_API` says. */
+  api?: Api;
+}
+
 /**
- * `doca_dev_open`: one of `listDevices()`, or the device with that PCI address (with or without its domain) or name.
+ * `doca_dev_open`: one of `listDevices()`, or the device with that PCI address (with or without its domain) or name; the
+ * first one if there is only the option.
  *
- * @throws DocaError NOT_FOUND (no such device), NOT_CONNECTED (it cannot be opened), and others
+ * @example
+ * const dpu = openDevice('doca_dpu0', { api: 'comch' });
+ *
+ * @throws DocaError NOT_FOUND (no such device), NOT_SUPPORTED (the API is not here), NOT_CONNECTED (it cannot be opened),
+ * and others
  */
-export function openDevice(device: DeviceInfo | string): Device {
-  const info = typeof device === 'string' ? findDevice(device) : deviceInfo(device, 'device');
+export function openDevice(device?: DeviceInfo | string | OpenDeviceOptions, options?: OpenDeviceOptions): Device {
+  const onlyOptions = typeof device === 'object' && (device as object | null) !== null && !('pciAddr' in device);
+  const asked = apiArgument(onlyOptions && options === undefined ? device : options);
+  const info = device === undefined || (onlyOptions && asked !== undefined) ? firstDevice() : namedDevice(device);
   const attempt = loadLibrary(info.library);
   if ('reason' in attempt) throw new DocaError(DocaStatus.NOT_FOUND, 'doca_dev_open', attempt.reason);
+  const { api } = apiOf(attempt, asked);
   const handle = native.openDevice(attempt.handle, info.pciAddr, info.ibdevName);
   const hint = typeof handle === 'number' ? softHint(info.library) : undefined;
-  return new Device(info, attempt, checked<DeviceHandle>(handle, 'doca_dev_open', hint));
+  return new Device(info, attempt, api, checked<DeviceHandle>(handle, 'doca_dev_open', hint));
+}
+
+function namedDevice(device: unknown): DeviceInfo {
+  return typeof device === 'string' ? findDevice(device) : deviceInfo(device, 'device');
+}
+
+function firstDevice(): DeviceInfo {
+  const [first] = listDevices();
+  if (first !== undefined) return first;
+  throw new DocaError(DocaStatus.NOT_FOUND, 'doca_dev_open', unavailableReason('soft') ?? unavailableReason('system'));
 }
 
 function findDevice(name: string): DeviceInfo {

@@ -6,7 +6,7 @@ import type { Device, Representor } from './device.js';
 import type { EndpointEvents, EndpointOptions, Received, ServiceState, WaitOptions } from './endpoint-types.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
 import { connectHint, listenHint } from './hints.js';
-import { native, Size } from './native.js';
+import { Size } from './native.js';
 import { NativeEndpoint } from './native-endpoint.js';
 import type { PeerAddr } from './peer-addr.js';
 import { checkPeer, Peers } from './peers.js';
@@ -16,8 +16,6 @@ import { lostPeer, Receiver } from './receiver.js';
 import { serviceState } from './service-state.js';
 import { Turn, yieldToLoop } from './turn.js';
 import { unlessAborted } from './waiting.js';
-
-const DISCONNECT = 'doca_comm_channel_ep_disconnect';
 
 /**
  * One end of a channel (`doca_comm_channel_ep_t`): a service on the DPU with many clients, or a client on the host.
@@ -75,8 +73,8 @@ export class Endpoint
   }
   /** Before `listen` or `connect`. @throws DocaError BAD_STATE afterwards */
   set device(device: Device | undefined) {
-    const { library, handle } = deviceOf(device);
-    checked(native.setDevice(this.#native.use('set_device', library), handle), 'doca_comm_channel_ep_set_device');
+    const origin = deviceOf(device);
+    checked(this.#native.use('set_device', origin).setDevice(origin.handle), this.#native.syscall('set_device'));
     this.#device = device;
   }
 
@@ -87,8 +85,8 @@ export class Endpoint
   /** Before `listen` or `connect`. @throws DocaError BAD_STATE afterwards */
   set deviceRep(representor: Representor | undefined) {
     const { device, handle } = representorOf(representor, 'deviceRep');
-    const endpoint = this.#native.use('set_device_rep', device.library);
-    checked(native.setRepresentor(endpoint, handle), 'doca_comm_channel_ep_set_device_rep');
+    const end = this.#native.use('set_device_rep', device);
+    checked(end.setRepresentor(handle), this.#native.syscall('set_device_rep'));
     this.#deviceRep = representor;
   }
 
@@ -151,9 +149,8 @@ export class Endpoint
    * already, CONNECTION_ABORTED if there is a service of that name, or the name is too long.
    */
   listen(name: string): void {
-    const syscall = 'doca_comm_channel_ep_listen';
-    const status = native.listen(this.#native.use('listen'), serviceName(name));
-    if (status !== 0) checked(status, syscall, listenHint(name, this.#native)[-status]);
+    const status = this.#native.use('listen').listen(serviceName(name));
+    if (status !== 0) checked(status, this.#native.syscall('listen'), listenHint(name, this.#native)[-status]);
     this.#start('service');
   }
 
@@ -166,7 +163,7 @@ export class Endpoint
    * NOT_PERMITTED if it is connected already.
    */
   connect(name: string): PeerAddr {
-    return this.#connected(name, native.connect(this.#native.use('connect'), serviceName(name)));
+    return this.#connected(name, this.#native.use('connect').connect(serviceName(name)));
   }
 
   /**
@@ -193,15 +190,15 @@ export class Endpoint
    * the message is longer than both ends take.
    */
   sendTo(message: Uint8Array, peer: PeerAddr): boolean {
-    const handle = this.#native.use('sendto');
-    const status = -native.sendTo(handle, bytes(message, 'message'), this.#peers.numberOf(peer));
+    const end = this.#native.use('sendto');
+    const status = -end.sendTo(bytes(message, 'message'), this.#peers.numberOf(peer));
     if (status === 0) return true;
     if (status === DocaStatus.AGAIN) return false;
     const hint =
       status === DocaStatus.INVALID_VALUE
         ? `the message has ${message.length} bytes; the maximum is ${this.maxMsgSize}, or less on the other side`
         : undefined;
-    throw new DocaError(status, 'doca_comm_channel_ep_sendto', hint);
+    throw new DocaError(status, end.syscall('sendto'), hint);
   }
 
   /**
@@ -223,12 +220,12 @@ export class Endpoint
    * @throws DocaError NOT_CONNECTED for a peer that is gone or of another endpoint
    */
   disconnect(peer: PeerAddr): void {
-    const handle = this.#native.use('disconnect');
-    const status = native.disconnect(handle, this.#peers.connectedNumber(peer, DISCONNECT));
+    const end = this.#native.use('disconnect');
+    const status = end.disconnect(this.#peers.connectedNumber(peer, end.syscall('disconnect')));
     this.#forget(peer);
     // A client has no other peer to wait for.
     if (this.#role !== 'service') this.#receives.retry();
-    checked(status, DISCONNECT);
+    checked(status, end.syscall('disconnect'));
   }
 
   /**
@@ -238,13 +235,13 @@ export class Endpoint
    * @throws DocaError NOT_CONNECTED for a peer that is gone or of another endpoint
    */
   async disconnectAsync(peer: PeerAddr): Promise<void> {
-    const handle = this.#native.use('disconnect');
-    const call = this.#native.disconnect(handle, this.#peers.connectedNumber(peer, DISCONNECT));
+    const end = this.#native.use('disconnect');
+    const call = this.#native.disconnect(this.#peers.connectedNumber(peer, end.syscall('disconnect')));
     this.#peers.leave(peer, call);
     this.#forget(peer);
     const status = await call;
     if (this.#role === 'client') this.#receives.retry();
-    checked(status, DISCONNECT);
+    checked(status, end.syscall('disconnect'));
   }
 
   /**
@@ -254,8 +251,7 @@ export class Endpoint
    * @throws DocaError CONNECTION_RESET if the service is dead (close it), NOT_SUPPORTED on a client.
    */
   update(): ServiceState | undefined {
-    const handle = this.#native.use('update_service_state_info');
-    return this.#native.library?.services === true ? serviceState(handle, this.#peers) : undefined;
+    return serviceState(this.#native.use('update_service_state_info'), this.#peers);
   }
 
   /**
@@ -296,7 +292,7 @@ export class Endpoint
    */
   async send(message: Uint8Array, peer: PeerAddr | undefined = this.#peer, options?: WaitOptions): Promise<void> {
     if (peer === undefined) {
-      throw new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_sendto', 'connect, or name the peer');
+      throw new DocaError(DocaStatus.NOT_CONNECTED, this.#native.syscall('sendto'), 'connect, or name the peer');
     }
     checkPeer(peer);
     const signal = signalOf(options);
@@ -359,8 +355,8 @@ export class Endpoint
   }
 
   #connected(name: string, number: number): PeerAddr {
-    const syscall = 'doca_comm_channel_ep_connect';
-    if (number < 0) checked(number, syscall, connectHint(name, this.#native.maxNameLength())[-number]);
+    if (number < 0)
+      checked(number, this.#native.syscall('connect'), connectHint(name, this.#native.maxNameLength())[-number]);
     this.#start('client');
     this.#peer = this.#peers.of(number);
     return this.#peer;
@@ -387,7 +383,7 @@ export class Endpoint
   #forget(peer: PeerAddr): void {
     this.#peers.remove(peer);
     if (this.#peer === peer) this.#peer = undefined;
-    const error = new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_sendto', 'the peer was disconnected');
+    const error = new DocaError(DocaStatus.NOT_CONNECTED, this.#native.syscall('sendto'), 'the peer was disconnected');
     this.#sends.fail(peer, error);
   }
 
@@ -396,7 +392,7 @@ export class Endpoint
     if (this.#role === 'closed') return false;
     this.#role = 'closed';
     this.#native.close();
-    const error = new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comm_channel_ep_destroy', 'the endpoint was closed');
+    const error = new DocaError(DocaStatus.NOT_CONNECTED, this.#native.syscall('destroy'), 'the endpoint was closed');
     this.#closing.abort(error);
     this.#receives.close(error);
     this.#sends.close(error);

@@ -1,32 +1,21 @@
 import type { Spin } from '@verbs/core/provider';
-import { checked } from './errors.js';
-import { native, type EndpointHandle } from './native.js';
+import type { EventSource } from './end.js';
 import type { Waiting } from './waiting.js';
 
 /** Attempts in a turn of the event loop: they take as long as the turn. More waits than that make one attempt each. */
 const ATTEMPTS_PER_TURN = 8;
-
-/** Of an {@link EventChannel}. */
-export interface EventChannelOptions {
-  /** The library may lose an event. */
-  loses: boolean;
-  /** Whether a wait makes attempts for a while before it sleeps. */
-  spin: Spin;
-}
 
 /**
  * What waits for an endpoint's descriptor, in the order of the calls.
  *
  * A wait first makes attempts in some turns of the event loop (see Spin of `@verbs/core`), so that no side makes the system
  * calls of a wake-up while messages go back and forth. Then it sleeps. One arming gives one event. So the channel is armed
- * first, then every attempt is made again, and the attempts without a result sleep. For DOCA's own library, which may lose an
+ * first, then every attempt is made again, and the attempts without a result sleep. For a library that may lose an
  * event between a failed attempt and the arming, a slow timer backs this up. The descriptor stays watched after the last
  * attempt has succeeded, because the next one mostly follows soon; the watching ends with the first event that finds nobody asleep.
  */
 export class EventChannel {
-  readonly #handle: EndpointHandle;
-  readonly #channel: number;
-  readonly #loses: boolean;
+  readonly #source: EventSource;
   readonly #spin: Spin;
   readonly #waiting = new Set<Waiting>();
   #watched = false;
@@ -35,10 +24,9 @@ export class EventChannel {
   #spinning = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(handle: EndpointHandle, channel: number, { loses, spin }: EventChannelOptions) {
-    this.#handle = handle;
-    this.#channel = channel;
-    this.#loses = loses;
+  /** A wait makes attempts for a while, which `spin` decides, before it sleeps. */
+  constructor(source: EventSource, spin: Spin) {
+    this.#source = source;
     this.#spin = spin;
   }
 
@@ -83,26 +71,23 @@ export class EventChannel {
 
   #watch(): void {
     if (this.#watched) return;
-    checked(
-      native.watch(this.#handle, this.#channel, () => {
-        if (!this.waiting || this.#spinning) native.disarm(this.#handle, this.#channel);
-        else if (!this.#tryAll()) this.#sleep();
-      }),
-      'doca_comm_channel_ep_get_event_channel',
-    );
+    this.#source.watch(() => {
+      if (!this.waiting || this.#spinning) this.#source.disarm();
+      else if (!this.#tryAll()) this.#sleep();
+    });
     this.#watched = true;
   }
 
   #sleep(): void {
     try {
       this.#watch();
-      checked(native.arm(this.#handle, this.#channel), 'doca_comm_channel_ep_event_handle_arm');
+      this.#source.arm();
       this.#held = true;
     } catch (error) {
       for (const waiting of [...this.#waiting]) waiting.fail(error);
       return;
     }
-    if (this.#tryAll() || !this.#loses) return;
+    if (this.#tryAll() || !this.#source.loses) return;
     this.#timer ??= setInterval(() => {
       if (this.waiting) this.#sleep();
       else this.#stopTimer();
@@ -121,7 +106,7 @@ export class EventChannel {
   /** The descriptor holds the process only while something waits. */
   #restIfDone(): void {
     if (!this.#held || this.waiting) return;
-    native.rest(this.#handle, this.#channel);
+    this.#source.rest();
     this.#held = false;
   }
 

@@ -1,3 +1,10 @@
+export { Client } from './comch/client.js';
+export type { Connection, ConnectionCounters } from './comch/connection.js';
+export type { Consumer, ConsumerOptions, Delivery } from './comch/consumer.js';
+export { allocMmap, DocaAccess, type Mmap } from './comch/mmap.js';
+export type { Producer, ProducerOptions } from './comch/producer.js';
+export { Server, type ServerOptions } from './comch/server.js';
+export type { ComchOptions } from './comch/server-or-client.js';
 export {
   type Capabilities,
   Device,
@@ -5,6 +12,7 @@ export {
   listDevices,
   listRepresentors,
   openDevice,
+  type OpenDeviceOptions,
   openRepresentor,
   Representor,
   RepresentorFilter,
@@ -15,6 +23,13 @@ export { Endpoint } from './endpoint.js';
 export type { EndpointOptions, Received, ServiceState, WaitOptions } from './endpoint-types.js';
 export { DocaError, DocaStatus, statusName } from './errors.js';
 export { setFaults } from './faults.js';
-export { type LibraryKind, vendorLibrary } from './libraries.js';
+export {
+  type Api,
+  type ApiReport,
+  type LibraryKind,
+  type LibraryReport,
+  probeLibraries,
+  vendorLibrary,
+} from './libraries.js';
 export { PeerAddr, type PeerState, type PeerStats } from './peer-addr.js';
 export { softModel } from './soft-model.js';

@@ -2,7 +2,7 @@ import { inspect, type InspectOptions } from 'node:util';
 import { validate } from '@verbs/core/provider';
 import { signalOf } from './arguments.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
-import { native, type EndpointHandle } from './native.js';
+import type { End } from './end.js';
 import type { Endpoint } from './endpoint.js';
 
 /** The counters of a connection, as of the last `updateInfo()`. */
@@ -31,16 +31,16 @@ export class PeerAddr {
   readonly endpoint: Endpoint;
   /** @internal */
   readonly number: number;
-  readonly #handle: EndpointHandle;
+  readonly #end: End;
   readonly #counters = new BigUint64Array(5);
   #connected = true;
   /** A value of the program, to recognise the peer by. Undefined at first; the C library does not see it. */
   userData: unknown;
 
   /** @internal */
-  constructor(endpoint: Endpoint, handle: EndpointHandle, number: number) {
+  constructor(endpoint: Endpoint, end: End, number: number) {
     this.endpoint = endpoint;
-    this.#handle = handle;
+    this.#end = end;
     this.number = number;
   }
 
@@ -63,16 +63,13 @@ export class PeerAddr {
 
   /** `doca_comm_channel_peer_addr_get_user_data`, `_set_user_data`: the 64 bits of the C library, 0 at first. */
   get userData64(): bigint {
-    const value = native.getUserData(this.#use('get_user_data'), this.number);
-    return checked<bigint>(value, 'doca_comm_channel_peer_addr_get_user_data');
+    const value = this.#use('get_user_data').getUserData(this.number);
+    return checked<bigint>(value, this.syscall('get_user_data'));
   }
   /** 0 to 2^64 - 1. @throws RangeError otherwise */
   set userData64(value: bigint) {
     const bits = BigInt(validate.u64(value, 'userData64'));
-    checked(
-      native.setUserData(this.#use('set_user_data'), this.number, bits),
-      'doca_comm_channel_peer_addr_set_user_data',
-    );
+    checked(this.#use('set_user_data').setUserData(this.number, bits), this.syscall('set_user_data'));
   }
 
   /**
@@ -81,17 +78,17 @@ export class PeerAddr {
    * @throws DocaError NOT_CONNECTED after a disconnect
    */
   updateInfo(): PeerState {
-    const status = -native.updateInfo(this.#use('update_info'), this.number);
+    const status = -this.#use('update_info').updateInfo(this.number);
     if (status === DocaStatus.CONNECTION_INPROGRESS) return 'in-progress';
     if (status === DocaStatus.CONNECTION_ABORTED) return 'aborted';
-    checked(-status, 'doca_comm_channel_peer_addr_update_info');
+    checked(-status, this.syscall('update_info'));
     return 'established';
   }
 
   /** `doca_comm_channel_peer_addr_get_*`: the counters as of the last `updateInfo()`. @throws DocaError NOT_CONNECTED */
   counters(): PeerStats {
-    const result = native.statistics(this.#use('get_send_messages'), this.number, this.#counters);
-    checked(result, 'doca_comm_channel_peer_addr_get_send_messages');
+    const result = this.#use('get_send_messages').statistics(this.number, this.#counters);
+    checked(result, this.syscall('get_send_messages'));
     const [sendMessages = 0n, sendBytes = 0n, recvMessages = 0n, recvBytes = 0n, sendInFlightMessages = 0n] =
       this.#counters;
     return { sendMessages, sendBytes, recvMessages, recvBytes, sendInFlightMessages };
@@ -117,7 +114,7 @@ export class PeerAddr {
       if (state === 'aborted') {
         throw new DocaError(
           DocaStatus.CONNECTION_ABORTED,
-          'doca_comm_channel_peer_addr_update_info',
+          this.syscall('update_info'),
           'the service rejected the connection or is gone; disconnect, then try again',
         );
       }
@@ -125,15 +122,20 @@ export class PeerAddr {
     }
   }
 
-  #use(name: string): EndpointHandle {
+  /** @internal The C function of that name. */
+  syscall(name: string): string {
+    return this.#end.syscall(`peer_addr_${name}`);
+  }
+
+  #use(name: string): End {
     if (!this.#connected) {
       throw new DocaError(
         DocaStatus.NOT_CONNECTED,
-        `doca_comm_channel_peer_addr_${name}`,
+        this.syscall(name),
         'the peer was disconnected; its address is no longer valid',
       );
     }
-    return this.#handle;
+    return this.#end;
   }
 }
 

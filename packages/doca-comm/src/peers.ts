@@ -1,8 +1,8 @@
 import { validate } from '@verbs/core/provider';
 
+import type { End } from './end.js';
 import type { Endpoint } from './endpoint.js';
 import { checked, DocaStatus } from './errors.js';
-import type { EndpointHandle } from './native.js';
 import { PeerAddr } from './peer-addr.js';
 
 /** Throws TypeError for a value that is no PeerAddr. */
@@ -13,16 +13,16 @@ export function checkPeer(peer: unknown): asserts peer is PeerAddr {
 /** The connected peers of an endpoint, by the addon's numbers: one object for each connection. */
 export class Peers {
   readonly #endpoint: Endpoint;
-  readonly #handle: () => EndpointHandle;
+  readonly #end: () => End;
   readonly #byNumber = new Map<number, PeerAddr>();
   /** The numbers of peers that are gone for the program, and that the library still disconnects. */
   readonly #leaving = new Set<number>();
   readonly #added: (peer: PeerAddr) => void;
 
   /** `added` is called with each new peer. */
-  constructor(endpoint: Endpoint, handle: () => EndpointHandle, added: (peer: PeerAddr) => void) {
+  constructor(endpoint: Endpoint, end: () => End, added: (peer: PeerAddr) => void) {
     this.#endpoint = endpoint;
-    this.#handle = handle;
+    this.#end = end;
     this.#added = added;
   }
 
@@ -38,7 +38,7 @@ export class Peers {
   of(number: number): PeerAddr {
     const known = this.#byNumber.get(number);
     if (known !== undefined) return known;
-    const peer = new PeerAddr(this.#endpoint, this.#handle(), number);
+    const peer = new PeerAddr(this.#endpoint, this.#end(), number);
     this.#byNumber.set(number, peer);
     this.#added(peer);
     return peer;

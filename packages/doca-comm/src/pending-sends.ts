@@ -52,7 +52,7 @@ export class PendingSends {
     for (let pause = 0; ; pause = Math.min(pause + 1, 10)) {
       const signal = signalOf(options);
       if (peer.updateInfo() === 'aborted') {
-        throw new DocaError(DocaStatus.CONNECTION_RESET, 'doca_comm_channel_peer_addr_update_info');
+        throw new DocaError(DocaStatus.CONNECTION_RESET, peer.syscall('update_info'));
       }
       if (!this.has(peer) && peer.counters().sendInFlightMessages === 0n) return;
       await pauseFor(pause, signal);

@@ -1,8 +1,8 @@
 import { bytes } from './arguments.js';
+import type { End } from './end.js';
 import type { Received } from './endpoint-types.js';
 import { DocaError, DocaStatus } from './errors.js';
 import { receiveHints } from './hints.js';
-import { native, type EndpointHandle } from './native.js';
 import type { PeerAddr } from './peer-addr.js';
 import type { Peers } from './peers.js';
 
@@ -22,7 +22,7 @@ export class Receiver {
   }
 
   /** `doca_comm_channel_ep_recvfrom`; undefined if there is no message. */
-  receive(handle: EndpointHandle, buffer: Uint8Array | undefined): Received | undefined {
+  receive(end: End, buffer: Uint8Array | undefined): Received | undefined {
     const target = buffer === undefined ? this.#slab : bytes(buffer, 'buffer');
     if (buffer !== undefined && buffer.length < this.#slab.length) {
       throw Object.assign(
@@ -32,13 +32,13 @@ export class Receiver {
     }
     let result, number;
     do {
-      result = native.recvFrom(handle, target, this.#from);
+      result = end.recvFrom(target, this.#from);
       if (result === -DocaStatus.AGAIN) return undefined;
       number = this.#from[0] ?? 0;
       // Messages that waited when the program disconnected their sender are nobody's.
     } while (this.#peers.isLeaving(number));
     if (result < 0) {
-      const error = new DocaError(-result, 'doca_comm_channel_ep_recvfrom', receiveHints[-result]);
+      const error = new DocaError(-result, end.syscall('recvfrom'), receiveHints[-result]);
       throw result === -DocaStatus.CONNECTION_RESET && number !== 0
         ? Object.assign(error, { peer: this.#peers.of(number) })
         : error;

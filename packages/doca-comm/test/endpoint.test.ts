@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { DocaError, Endpoint, openDevice, openRepresentor, type PeerAddr, setFaults } from '../dist/index.js';
-import { client, echo, serve, text } from './helpers/devices.js';
+import { client, echo, fill, overComch, serve, text } from './helpers/devices.js';
 
 function codeOf(act: () => unknown): string {
   try {
@@ -57,7 +57,9 @@ test('a full queue is false, an empty one undefined; both are no exceptions', as
   await peer.established();
   let sent = 0;
   while (endpoint.sendTo(Buffer.from([sent]), peer)) sent++;
-  expect(sent).toBe(64);
+  // Over Comch a message is in flight until the peer's library has it, whose receive queue is as long again.
+  expect(sent).toBeGreaterThanOrEqual(64);
+  expect(sent).toBeLessThanOrEqual(overComch ? 128 : 64);
   for (let i = 0; i < sent; i++) expect((await service.receive()).data[0]).toBe(i);
   await endpoint.drained();
   expect(peer.counters().sendInFlightMessages).toBe(0n);
@@ -177,8 +179,10 @@ test('the state of a service', async () => {
   const service = serve('state');
   const endpoint = client();
   const peer = endpoint.connect('state');
-  expect(peer.updateInfo()).toBe('in-progress');
-  expect(service.update()).toEqual({ peers: [], pendingConnections: 1 });
+  if (!overComch) {
+    expect(peer.updateInfo()).toBe('in-progress');
+    expect(service.update()).toEqual({ peers: [], pendingConnections: 1 });
+  }
   expect(service.recvFrom()).toBeUndefined();
   await peer.established();
   const state = service.update();
@@ -212,7 +216,9 @@ test('failures on purpose have the documented codes', () => {
     ['modify_queue:1', 'DOCA_ERROR_INITIALIZATION'],
   ] as const) {
     setFaults(plan);
-    expect(codeOf(() => endpoint.connect('faulty'))).toBe(code);
+    // The state of a client of Comch tells no reason.
+    const codes = overComch ? ['DOCA_ERROR_CONNECTION_ABORTED', code] : [code];
+    expect(codes).toContain(codeOf(() => endpoint.connect('faulty')));
   }
   setFaults(null);
   expect(() => {
@@ -228,17 +234,17 @@ test('messages sent before and after the end of the handshake keep their order',
   const sends = [endpoint.send(Buffer.from('first'))];
   await sleep(60); // the first one polls for the handshake's end
   sends.push(endpoint.send(Buffer.from('second')));
-  service.recvFrom();
+  if (!overComch) service.recvFrom();
   while (peer.updateInfo() !== 'established');
   sends.push(endpoint.send(Buffer.from('third')));
   for (const expected of ['first', 'second', 'third']) expect(text((await service.receive()).data)).toBe(expected);
   await Promise.all(sends);
 });
 
-test('messages that wait end with the handshake that fails, the signal, the disconnect', async () => {
+test.skipIf(overComch)('messages that wait end with the handshake that fails, and the signal', async () => {
   const service = serve('refusing');
   const endpoint = client();
-  let peer = endpoint.connect('refusing');
+  const peer = endpoint.connect('refusing');
   const controller = new AbortController();
   const given = endpoint.send(Buffer.from('given up'), peer, { signal: controller.signal });
   const sends = Array.from({ length: 3 }, () => endpoint.send(Buffer.from('waits')));
@@ -247,12 +253,15 @@ test('messages that wait end with the handshake that fails, the signal, the disc
   service.close();
   for (const send of sends) await expect(send).rejects.toMatchObject({ code: 'DOCA_ERROR_CONNECTION_ABORTED' });
   endpoint.disconnect(peer);
+});
 
+test('messages that wait end with the disconnect', async () => {
   const next = serve('full of it');
-  peer = endpoint.connect('full of it');
+  const endpoint = client();
+  const peer = endpoint.connect('full of it');
   expect(next.recvFrom()).toBeUndefined();
   await peer.established();
-  while (endpoint.sendTo(Buffer.from('x'), peer));
+  await fill(endpoint, peer);
   const more = Array.from({ length: 5 }, () => endpoint.send(Buffer.from('waits')));
   await sleep(10);
   endpoint.disconnect(peer);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { listDevices, listRepresentors, openDevice, type PeerAddr } from '../dist/index.js';
-import { client, serve, text } from './helpers/devices.js';
+import { client, fill, overComch, serve, text } from './helpers/devices.js';
 
 test('a listener for new peers may receive: the message before is not changed by that', async () => {
   const service = serve('listener');
@@ -60,7 +60,7 @@ test('devices, representors and capabilities', () => {
 test("a card's address never opens the model, and the error says what DOCA is there", () => {
   for (const address of ['0000:03:00.0', '03:00.0', '0000:3b:00.0']) {
     expect(() => openDevice(address)).toThrow(
-      /NOT_FOUND.*there is no device .*; there are: 5f5f:3b:00\.0 \(doca_host0\).*; hardware: .*install DOCA 1\.5 to 2\.8/,
+      /NOT_FOUND.*there is no device .*; there are: 5f5f:3b:00\.0 \(doca_host0\).*; hardware: .*install DOCA 1\.5 or later/,
     );
   }
 });
@@ -76,11 +76,13 @@ test('a signal ends the waiting for the handshake, for room, and for acknowledge
   const endpoint = client();
   const peer = endpoint.connect('slow');
   const soon = () => ({ signal: AbortSignal.timeout(20) });
-  await expect(peer.established(soon())).rejects.toMatchObject({ name: 'TimeoutError' });
-  await expect(endpoint.send(Buffer.from('x'), peer, soon())).rejects.toMatchObject({ name: 'TimeoutError' });
+  if (!overComch) {
+    await expect(peer.established(soon())).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(endpoint.send(Buffer.from('x'), peer, soon())).rejects.toMatchObject({ name: 'TimeoutError' });
+  }
   service.recvFrom();
   await peer.established();
-  while (endpoint.sendTo(Buffer.from('x'), peer));
+  await fill(endpoint, peer);
   await expect(endpoint.send(Buffer.from('x'), peer, soon())).rejects.toMatchObject({ name: 'TimeoutError' });
   const aborted = { signal: AbortSignal.abort(new Error('before')) };
   await expect(endpoint.send(Buffer.from('x'), peer, aborted)).rejects.toThrow('before');
@@ -90,7 +92,8 @@ test('a signal ends the waiting for the handshake, for room, and for acknowledge
   let received = 0;
   await sleep(50);
   while (service.recvFrom() !== undefined) received++;
-  expect(received).toBe(64);
+  expect(received).toBeGreaterThanOrEqual(64);
+  expect(received).toBeLessThanOrEqual(overComch ? 128 : 64);
   await endpoint.drained();
 });
 
@@ -103,7 +106,8 @@ test('messages of 0 to 4080 bytes arrive as they are; a property that was raised
     expect(Buffer.compare((await service.receive()).data, Buffer.alloc(size, size))).toBe(0);
   }
   // The service takes 100, so that is the connection's.
-  expect(() => endpoint.sendTo(Buffer.alloc(101), peer)).toThrow(/INVALID_VALUE.*101 bytes/);
+  // Comch knows that when the task completes, and the service's library is the one to say so.
+  if (!overComch) expect(() => endpoint.sendTo(Buffer.alloc(101), peer)).toThrow(/INVALID_VALUE.*101 bytes/);
   const own = new Uint8Array(200);
   void endpoint.send(Buffer.from('into a buffer'));
   let found = service.recvFrom(own);

@@ -56,6 +56,20 @@ async function stopped(service: Verbs): Promise<Document> {
 }
 
 describe('verbs comm', () => {
+  it.each([
+    ['comch', 'comm-channel'],
+    ['comm-channel', 'comch'],
+    ['comch', 'comch'],
+  ])('a service over %s and a client over %s', async (one, other) => {
+    const service = await serve('--echo', '--api', one);
+    const client = connect('--api', other, '--wait', '1');
+    client.process.stdin?.end('across\n');
+    const { status, stdout } = await client.outcome();
+    expect([status, stdout]).toEqual([0, 'across\n']);
+    service.kill('SIGINT');
+    expect((await service.outcome()).stdout).toContain('1: across');
+  });
+
   it('carries lines of both sides', async () => {
     const service = await serve();
     const client = connect();

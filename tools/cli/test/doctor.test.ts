@@ -207,9 +207,9 @@ describe('verbs doctor', () => {
     expect(byTopic(findings, 'DOCA')).toMatchObject({
       level: 'warn',
       text: expect.stringMatching(
-        /^DOCA 3\.1\.0105 \(.*\/libdoca_common\.so\.2\): .* no Comm Channel, which is gone since DOCA 3\.0; its successor Comch .* is here/,
+        /^DOCA 3\.1\.0105 \(.*\/libdoca_common\.so\.2\): it has neither Comch nor a Comm Channel that can be used: .* has no function doca_/,
       ) as string,
-      help: expect.stringMatching(/^install DOCA 1\.5 to 2\.8 beside it/) as string,
+      help: expect.stringMatching(/^install that part of it .*doca-sdk-comch/) as string,
     });
     expect(byTopic(findings, 'kernel modules')?.text).toMatch(/^Linux \d+\.\d+/);
   });

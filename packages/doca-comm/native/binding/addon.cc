@@ -1,5 +1,6 @@
 // The addon: one JavaScript function for each function of the DOCA libraries, without policy. Calls that fail give the
 // DOCA error, negated; wrong handles throw. The arguments and results are declared in src/native.ts.
+#include "binding/comch/calls.h"
 #include "binding/device.h"
 #include "binding/endpoint.h"
 #include "binding/library.h"
@@ -14,6 +15,8 @@ static Napi::Object init_addon(Napi::Env env, Napi::Object exports) {
   Representor::init(exports);
   Endpoint::init(exports);
   Endpoint::init_peers(exports);
+  init_engine(env, exports);
+  init_comch(env, exports);
   return exports;
 }
 NODE_API_MODULE(verbs_doca_comm, init_addon)

@@ -6,7 +6,7 @@ namespace verbs::doca_comm::binding {
 
 namespace {
 
-std::string pci_of(const Functions& f, const doca_devinfo* info) {
+std::string pci_of(const DeviceFunctions& f, const doca_devinfo* info) {
   return pci_text(f.get_pci_addr_str, f.get_pci_addr, info);
 }
 
@@ -16,13 +16,13 @@ std::string name_of(doca_error_t (*get)(const doca_devinfo*, char*, std::uint32_
   return get && get(info, name, kSize) == DOCA_SUCCESS ? std::string(name) : std::string();
 }
 
-std::string ibdev_of(const Functions& f, const doca_devinfo* info) {
+std::string ibdev_of(const DeviceFunctions& f, const doca_devinfo* info) {
   return name_of<DOCA_DEVINFO_IBDEV_NAME_SIZE>(f.get_ibdev_name, info);
 }
 
 // listDevices(library): an array, or the error
 Napi::Value list_devices(const Napi::CallbackInfo& info) {
-  const Functions& f = library_of(info, 0).functions();
+  const DeviceFunctions& f = library_of(info, 0).devices();
   doca_devinfo** list = nullptr;
   std::uint32_t count = 0;
   if (const doca_error_t error = f.create_list(&list, &count)) return failure(info, error);
@@ -43,7 +43,7 @@ Napi::Value list_devices(const Napi::CallbackInfo& info) {
 // openDevice(library, pciAddr, ibdevName): a handle, or the error
 Napi::Value open_device(const Napi::CallbackInfo& info) {
   const Library& library = library_of(info, 0);
-  const Functions& f = library.functions();
+  const DeviceFunctions& f = library.devices();
   const std::string pci = info[1].As<Napi::String>(), ibdev = info[2].As<Napi::String>();
   doca_devinfo** list = nullptr;
   std::uint32_t count = 0;
@@ -64,22 +64,24 @@ Napi::Value close_device(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value max_service_name_len(const Napi::CallbackInfo& info) {
+  const ChannelFunctions* channel = library_of(info, 0).channel();
   std::uint32_t length = 0;
-  const doca_error_t error = library_of(info, 0).functions().get_max_service_name_len(&length);
+  const doca_error_t error = channel ? channel->get_max_service_name_len(&length) : DOCA_ERROR_NOT_SUPPORTED;
   return error ? failure(info, error) : number(info, length);
 }
 
-// capability(device, which): 0 message, 1 send queue, 2 receive queue, 3 connections
+// capability(device, which): of the Comm Channel: 0 message, 1 send queue, 2 receive queue, 3 connections
 Napi::Value capability(const Napi::CallbackInfo& info) {
   const Device& device = handle<Device>(info, 0, kDeviceTag);
-  const Functions& f = device.functions();
+  const ChannelFunctions* f = device.library().channel();
+  if (!f) return failure(info, DOCA_ERROR_NOT_SUPPORTED);
   using Getter = doca_error_t (*)(doca_devinfo*, std::uint32_t*);
-  const Getter getters[] = {f.get_max_message_size, f.get_max_send_queue_size, f.get_max_recv_queue_size,
-                            f.get_service_max_num_connections};
+  const Getter getters[] = {f->get_max_message_size, f->get_max_send_queue_size, f->get_max_recv_queue_size,
+                            f->get_service_max_num_connections};
   const std::uint32_t which = info[1].As<Napi::Number>();
   if (!device.get() || which >= std::size(getters)) return failure(info, DOCA_ERROR_INVALID_VALUE);
   std::uint32_t value = 0;
-  const doca_error_t error = getters[which](f.dev_as_devinfo(device.get()), &value);
+  const doca_error_t error = getters[which](device.functions().dev_as_devinfo(device.get()), &value);
   return error ? failure(info, error) : number(info, value);
 }
 

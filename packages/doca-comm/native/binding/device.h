@@ -1,26 +1,46 @@
 // A DOCA device that JavaScript has open.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "binding/handle.h"
 
 namespace verbs::doca_comm::binding {
 
+// An open doca_dev. Contexts of Comch keep it, so that it is closed after them.
+struct OpenDevice {
+  const Library& library;
+  doca_dev* dev;
+
+  OpenDevice(const Library& its_library, doca_dev* its_dev) : library(its_library), dev(its_dev) {}
+  ~OpenDevice() { close(); }
+  OpenDevice(const OpenDevice&) = delete;
+  OpenDevice& operator=(const OpenDevice&) = delete;
+
+  doca_error_t close() {
+    const doca_error_t error = dev == nullptr ? DOCA_SUCCESS : library.devices().dev_close(dev);
+    if (error == DOCA_SUCCESS) dev = nullptr;
+    return error;
+  }
+};
+
 // An open device. One that is never closed is closed with its handle, unless something still uses it.
 class Device {
  public:
-  Device(const Library& library, doca_dev* dev) : library_(library), dev_(dev) {}
-  ~Device() { close(); }
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
+  Device(const Library& library, doca_dev* dev)
+      : library_(library), open_(std::make_shared<OpenDevice>(library, dev)) {}
 
-  const Functions& functions() const { return library_.functions(); }
-  doca_dev* get() const { return dev_; }
+  const Library& library() const { return library_; }
+  const DeviceFunctions& functions() const { return library_.devices(); }
+  // Null once it is closed.
+  doca_dev* get() const { return open_ == nullptr ? nullptr : open_->dev; }
+  const std::shared_ptr<OpenDevice>& open() const { return open_; }
   doca_error_t close() {
-    if (!dev_) return DOCA_SUCCESS;
-    const doca_error_t error = functions().dev_close(dev_);
-    if (error == DOCA_SUCCESS) dev_ = nullptr;
+    if (open_ == nullptr) return DOCA_SUCCESS;
+    if (open_.use_count() > 1) return DOCA_ERROR_IN_USE;
+    const doca_error_t error = open_->close();
+    if (error == DOCA_SUCCESS) open_.reset();
     return error;
   }
 
@@ -28,7 +48,7 @@ class Device {
 
  private:
   const Library& library_;
-  doca_dev* dev_;
+  std::shared_ptr<OpenDevice> open_;
 };
 
 // The text of a PCI address: from the function of release 2.2 and later, else from the bit-fields of 1.5.

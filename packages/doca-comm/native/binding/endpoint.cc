@@ -57,7 +57,7 @@ void Endpoint::forget(std::uint32_t number) {
 }
 
 doca_error_t Endpoint::watch(Channel channel, napi_value callback) {
-  const Functions& f = functions();
+  const ChannelFunctions& f = functions();
   doca_event_channel_t fd = -1;
   doca_error_t error = DOCA_ERROR_NOT_SUPPORTED;
   if (channel == kService) {
@@ -84,7 +84,8 @@ namespace {
 Napi::Value create(const Napi::CallbackInfo& info) {
   const Library& library = library_of(info, 0);
   doca_comm_channel_ep_t* ep = nullptr;
-  if (const doca_error_t error = library.functions().ep_create(&ep)) return failure(info, error);
+  if (!library.channel()) return failure(info, DOCA_ERROR_NOT_SUPPORTED);
+  if (const doca_error_t error = library.channel()->ep_create(&ep)) return failure(info, error);
   return give(info.Env(),
               std::make_unique<Endpoint>(library, provider::environment_of<provider::Environment>(info.Env()), ep),
               kEndpointTag);
@@ -97,7 +98,7 @@ Napi::Value destroy_endpoint(const Napi::CallbackInfo& info) {
 // destroyInBackground(endpoint): a promise of the result
 Napi::Value destroy_in_background(const Napi::CallbackInfo& info) {
   Endpoint& ep = endpoint_of(info);
-  const Functions& f = ep.functions();
+  const ChannelFunctions& f = ep.functions();
   doca_comm_channel_ep_t* released = ep.release();
   const auto work = [&f, released] { return released ? f.ep_destroy(released) : DOCA_SUCCESS; };
   return BackgroundCall::start(info, ep, work, [](doca_error_t error) { return -static_cast<double>(error); });
@@ -106,7 +107,7 @@ Napi::Value destroy_in_background(const Napi::CallbackInfo& info) {
 // getSize(endpoint, which): 0 message, 1 send queue, 2 receive queue
 Napi::Value get_size(const Napi::CallbackInfo& info) {
   Endpoint& ep = endpoint_of(info);
-  const Functions& f = ep.functions();
+  const ChannelFunctions& f = ep.functions();
   const std::array getters{f.ep_get_max_msg_size, f.ep_get_send_queue_size, f.ep_get_recv_queue_size};
   std::uint16_t size = 0;
   const doca_error_t error = getters.at(info[1].As<Napi::Number>().Uint32Value())(ep.get(), &size);
@@ -116,7 +117,7 @@ Napi::Value get_size(const Napi::CallbackInfo& info) {
 // setSize(endpoint, which, size)
 Napi::Value set_size(const Napi::CallbackInfo& info) {
   Endpoint& ep = endpoint_of(info);
-  const Functions& f = ep.functions();
+  const ChannelFunctions& f = ep.functions();
   const std::array setters{f.ep_set_max_msg_size, f.ep_set_send_queue_size, f.ep_set_recv_queue_size};
   const auto size = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
   return failure(info, setters.at(info[1].As<Napi::Number>().Uint32Value())(ep.get(), size));
@@ -125,7 +126,7 @@ Napi::Value set_size(const Napi::CallbackInfo& info) {
 // An object of one library is no object of the other, which would read it as its own.
 template <typename Object>
 bool same_library(const Endpoint& ep, const Object& object) {
-  return &ep.functions() == &object.functions();
+  return &ep.library() == &object.library();
 }
 
 Napi::Value set_device(const Napi::CallbackInfo& info) {

@@ -19,7 +19,7 @@ class Endpoint final : public provider::LoopUser {
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  const Functions& functions() const { return library_.functions(); }
+  const ChannelFunctions& functions() const { return *library_.channel(); }
   // nullptr once it is destroyed, and while it connects: the C functions answer INVALID_VALUE then.
   doca_comm_channel_ep_t* get() const { return connecting_ ? nullptr : ep_; }
   const Library& library() const { return library_; }

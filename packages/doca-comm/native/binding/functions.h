@@ -1,7 +1,9 @@
-// The functions of the two DOCA libraries, found by name at run time: newer spelling first. Nothing links them.
+// The functions of libdoca_common for devices, and of libdoca_comm_channel, found by name at run time: newer spelling
+// first. Nothing links them. Those of Comch are in comch_functions.h.
 #pragma once
 
 #include "doca_comm_channel.h"
+#include "doca_dev.h"
 
 namespace verbs::doca_comm::binding {
 
@@ -46,13 +48,15 @@ namespace verbs::doca_comm::binding {
   X(ep_get_pending_connections)
 
 // ep_get_device and ep_get_device_rep are not called: the JavaScript object keeps both.
-struct Functions {
+struct ChannelFunctions {
 #define VERBS_DOCA_MEMBER(name) decltype(&doca_comm_channel_##name) name = nullptr;
   VERBS_DOCA_CHANNEL_FUNCTIONS(VERBS_DOCA_MEMBER)
   VERBS_DOCA_NEWER_FUNCTIONS(VERBS_DOCA_MEMBER)
 #undef VERBS_DOCA_MEMBER
+};
 
-  // libdoca_common, by the names of 2.5.
+// libdoca_common, by the names of 2.5.
+struct DeviceFunctions {
   decltype(&doca_devinfo_create_list) create_list = nullptr;
   decltype(&doca_devinfo_destroy_list) destroy_list = nullptr;
   decltype(&doca_devinfo_rep_create_list) rep_create_list = nullptr;

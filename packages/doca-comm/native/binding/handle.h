@@ -19,6 +19,9 @@ inline const napi_type_tag kLibraryTag = tag_of(0x2f0d5c6f1a9b4e01ull);
 inline const napi_type_tag kDeviceTag = tag_of(0x2f0d5c6f1a9b4e02ull);
 inline const napi_type_tag kRepresentorTag = tag_of(0x2f0d5c6f1a9b4e03ull);
 inline const napi_type_tag kEndpointTag = tag_of(0x2f0d5c6f1a9b4e04ull);
+inline const napi_type_tag kEngineTag = tag_of(0x2f0d5c6f1a9b4e05ull);
+inline const napi_type_tag kContextTag = tag_of(0x2f0d5c6f1a9b4e06ull);
+inline const napi_type_tag kMmapTag = tag_of(0x2f0d5c6f1a9b4e07ull);
 
 // As those of src/arguments.ts, which looks at most arguments.
 inline Napi::Error wrong_type(Napi::Env env, const char* message) {

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <map>
 #include <mutex>
-#include <tuple>
+#include <utility>
 
 #include "binding/handle.h"
 #include "provider/loaded_file.h"
@@ -15,10 +15,11 @@ namespace verbs::doca_comm::binding {
 
 namespace {
 
-// Libraries are never unloaded, and their descriptions live as long as the process.
+// Libraries are never unloaded, and their descriptions live as long as the process. Threads share them: what is opened
+// once does not change.
 struct Loaded {
   std::mutex mutex;
-  std::map<std::tuple<std::string, std::string, std::string>, const Library*> libraries;
+  std::map<std::pair<std::string, std::string>, Library*> libraries;
 };
 
 Loaded& loaded() {
@@ -27,90 +28,168 @@ Loaded& loaded() {
 }
 
 template <typename F>
-bool find(void* handle, F* function, std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    *function = reinterpret_cast<F>(dlsym(handle, name));
+bool find(void* handle, F* function, std::initializer_list<std::string> names) {
+  for (const std::string& name : names) {
+    *function = reinterpret_cast<F>(dlsym(handle, name.c_str()));
     if (*function) return true;
   }
   return false;
+}
+
+// Finds a table's functions, and keeps the names of those that are missing.
+class Finder {
+ public:
+  Finder(void* library, std::string prefix) : library_(library), prefix_(std::move(prefix)) {}
+
+  template <typename F>
+  void need(F* function, const char* name) {
+    if (!find(library_, function, {prefix_ + name})) add(name);
+  }
+  template <typename F>
+  void need(F* function, const char* newer, const char* older) {
+    if (!find(library_, function, {prefix_ + newer, prefix_ + older})) add(newer);
+  }
+  // False with the reason if one is missing.
+  bool complete(const char* not_a, std::string* reason) const {
+    if (count_ == 0) return true;
+    *reason = "it has no function " + missing_ + (count_ > 3 ? " and " + std::to_string(count_ - 3) + " others" : "") +
+              ": it is no " + not_a;
+    return false;
+  }
+
+ private:
+  void add(const char* name) {
+    if (++count_ <= 3) missing_ += (missing_.empty() ? "" : ", ") + prefix_ + name;
+  }
+
+  void* library_;
+  const std::string prefix_;
+  std::string missing_;
+  int count_ = 0;
+};
+
+void* load(const std::string& file, std::string* reason) {
+  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) *reason = dlerror();
+  return library;
 }
 
 }  // namespace
 
 int Library::set_faults(const char* plan) const { return set_faults_ ? -set_faults_(plan) : -ENOSYS; }
 
-bool Library::resolve(void* common, void* channel, std::string* reason) {
-  Functions& f = functions_;
-  const char* missing = nullptr;
-#define VERBS_DOCA_NEED(name) \
-  if (!find(channel, &f.name, {"doca_comm_channel_" #name})) missing = "doca_comm_channel_" #name;
-  VERBS_DOCA_CHANNEL_FUNCTIONS(VERBS_DOCA_NEED)
-#undef VERBS_DOCA_NEED
-#define VERBS_DOCA_WANT(name) find(channel, &f.name, {"doca_comm_channel_" #name});
-  VERBS_DOCA_NEWER_FUNCTIONS(VERBS_DOCA_WANT)
-#undef VERBS_DOCA_WANT
-  const auto need = [&](auto* function, const char* newer, const char* older) {
-    if (!find(common, function, {newer, older})) missing = newer;
-  };
-  need(&f.create_list, "doca_devinfo_create_list", "doca_devinfo_list_create");
-  need(&f.destroy_list, "doca_devinfo_destroy_list", "doca_devinfo_list_destroy");
-  need(&f.rep_create_list, "doca_devinfo_rep_create_list", "doca_devinfo_rep_list_create");
-  need(&f.rep_destroy_list, "doca_devinfo_rep_destroy_list", "doca_devinfo_rep_list_destroy");
-  need(&f.dev_open, "doca_dev_open", "doca_dev_open");
-  need(&f.dev_close, "doca_dev_close", "doca_dev_close");
-  need(&f.dev_as_devinfo, "doca_dev_as_devinfo", "doca_dev_as_devinfo");
-  need(&f.rep_open, "doca_dev_rep_open", "doca_dev_rep_open");
-  need(&f.rep_close, "doca_dev_rep_close", "doca_dev_rep_close");
-  if (!find(common, &f.get_pci_addr_str, {"doca_devinfo_get_pci_addr_str"})) {
-    need(&f.get_pci_addr, "doca_devinfo_get_pci_addr", "doca_devinfo_get_pci_addr");
+bool Library::resolve_devices(std::string* reason) {
+  DeviceFunctions& f = devices_;
+  Finder common(common_, "doca_");
+  common.need(&f.create_list, "devinfo_create_list", "devinfo_list_create");
+  common.need(&f.destroy_list, "devinfo_destroy_list", "devinfo_list_destroy");
+  common.need(&f.rep_create_list, "devinfo_rep_create_list", "devinfo_rep_list_create");
+  common.need(&f.rep_destroy_list, "devinfo_rep_destroy_list", "devinfo_rep_list_destroy");
+  common.need(&f.dev_open, "dev_open");
+  common.need(&f.dev_close, "dev_close");
+  common.need(&f.dev_as_devinfo, "dev_as_devinfo");
+  common.need(&f.rep_open, "dev_rep_open");
+  common.need(&f.rep_close, "dev_rep_close");
+  if (!find(common_, &f.get_pci_addr_str, {"doca_devinfo_get_pci_addr_str"})) {
+    common.need(&f.get_pci_addr, "devinfo_get_pci_addr");
   }
-  if (!find(common, &f.rep_get_pci_addr_str, {"doca_devinfo_rep_get_pci_addr_str"})) {
-    need(&f.rep_get_pci_addr, "doca_devinfo_rep_get_pci_addr", "doca_devinfo_rep_get_pci_addr");
+  if (!find(common_, &f.rep_get_pci_addr_str, {"doca_devinfo_rep_get_pci_addr_str"})) {
+    common.need(&f.rep_get_pci_addr, "devinfo_rep_get_pci_addr");
   }
-  find(common, &f.get_ibdev_name, {"doca_devinfo_get_ibdev_name"});
-  find(common, &f.get_iface_name, {"doca_devinfo_get_iface_name"});
-  find(common, &f.filter_all,
+  find(common_, &f.get_ibdev_name, {"doca_devinfo_get_ibdev_name"});
+  find(common_, &f.get_iface_name, {"doca_devinfo_get_iface_name"});
+  find(common_, &f.filter_all,
        {"doca_devinfo_rep_cap_is_filter_all_supported", "doca_devinfo_rep_get_is_list_all_supported"});
-  find(common, &f.rep_get_vuid, {"doca_devinfo_rep_get_vuid"});
-  if (missing) *reason = std::string("it has no function ") + missing + ": it is no DOCA library of 1.5 to 2.8";
-  return missing == nullptr;
+  find(common_, &f.rep_get_vuid, {"doca_devinfo_rep_get_vuid"});
+  return common.complete("libdoca_common of 1.5 or later", reason);
 }
 
-bool Library::attach(void* common, const std::string& nic, std::string* reason) {
-  soft_ = dlsym(common, "verbs_soft_marker") != nullptr;
-  // The shims are thin: dlsym also searches the libraries that they link.
-  find(common, &set_faults_, {"verbs_doca_set_faults"});
-  find(common, &last_error_, {"verbs_doca_last_error"});
-  if (nic.empty()) return true;
-  void* verbs = dlopen(nic.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!verbs) {
-    *reason = dlerror();
-    return false;
+bool Library::open_channel(const std::string& file, std::string* reason) {
+  const std::lock_guard guard(loaded().mutex);
+  if (channel_) return true;
+  void* library = load(file, reason);
+  if (!library) return false;
+  auto table = std::make_unique<ChannelFunctions>();
+  Finder channel(library, "doca_comm_channel_");
+#define VERBS_DOCA_NEED(name) channel.need(&table->name, #name);
+  VERBS_DOCA_CHANNEL_FUNCTIONS(VERBS_DOCA_NEED)
+#undef VERBS_DOCA_NEED
+#define VERBS_DOCA_WANT(name) find(library, &table->name, {"doca_comm_channel_" #name});
+  VERBS_DOCA_NEWER_FUNCTIONS(VERBS_DOCA_WANT)
+#undef VERBS_DOCA_WANT
+  if (!channel.complete("Comm Channel of DOCA 1.5 to 2.8", reason)) return false;
+  channel_ = std::move(table);
+  return true;
+}
+
+bool Library::open_comch(const std::string& file, std::string* reason) {
+  const std::lock_guard guard(loaded().mutex);
+  if (comch_) return true;
+  void* library = load(file, reason);
+  if (!library) return false;
+  const bool older = !dlsym(library, "doca_comch_server_create") && dlsym(library, "doca_cc_server_create");
+  const std::string prefix = older ? "doca_cc_" : "doca_comch_";
+  const char* const not_a = "Comch of DOCA 2.5 or later";
+
+  auto engine = std::make_unique<EngineFunctions>();
+  Finder common(common_, "doca_");
+#define VERBS_DOCA_NEED(name) common.need(&engine->name, #name);
+  VERBS_DOCA_ENGINE_FUNCTIONS(VERBS_DOCA_NEED)
+#undef VERBS_DOCA_NEED
+  if (!common.complete("libdoca_common of 2.5 or later", reason)) return false;
+
+  auto control = std::make_unique<ComchFunctions>();
+  Finder comch(library, prefix);
+#define VERBS_COMCH_NEED(name) comch.need(&control->name, #name);
+  VERBS_COMCH_CONTROL_FUNCTIONS(VERBS_COMCH_NEED)
+#undef VERBS_COMCH_NEED
+  comch.need(&control->server_event_connection_register, "server_event_connection_status_changed_register",
+             "server_event_connection_register");
+  if (!comch.complete(not_a, reason)) return false;
+
+  auto fast = std::make_unique<FastPathFunctions>();
+  Finder memory(common_, "doca_");
+  Finder path(library, prefix);
+#define VERBS_DOCA_NEED(name) memory.need(&fast->name, #name);
+  VERBS_DOCA_MEMORY_FUNCTIONS(VERBS_DOCA_NEED)
+#undef VERBS_DOCA_NEED
+#define VERBS_COMCH_NEED(name) path.need(&fast->name, #name);
+  VERBS_COMCH_FAST_FUNCTIONS(VERBS_COMCH_NEED)
+#undef VERBS_COMCH_NEED
+  if (memory.complete("memory of DOCA 2.5 or later", &fast_path_reason_) && path.complete(not_a, &fast_path_reason_)) {
+    fast_path_ = std::move(fast);
   }
-  int (*load)(void*) = nullptr;
+  engine_ = std::move(engine);
+  prefix_ = prefix;
+  comch_ = std::move(control);
+  return true;
+}
+
+bool Library::attach(const std::string& nic, std::string* reason) {
+  soft_ = dlsym(common_, "verbs_soft_marker") != nullptr;
+  // The shims are thin: dlsym also searches the libraries that they link.
+  find(common_, &set_faults_, {"verbs_doca_set_faults"});
+  find(common_, &last_error_, {"verbs_doca_last_error"});
+  if (nic.empty()) return true;
+  void* verbs = load(nic, reason);
+  if (!verbs) return false;
+  int (*attach_model)(void*) = nullptr;
   void* extension = dlsym(verbs, "verbs_soft_extension");
-  if (!extension || !find(common, &load, {"verbs_soft_model_load"}) || load(extension) != 0) {
+  if (!extension || !find(common_, &attach_model, {"verbs_soft_model_load"}) || attach_model(extension) != 0) {
     *reason = "the software NIC and the model of the DPU do not fit together: install the same version of both";
     return false;
   }
   return true;
 }
 
-const Library* Library::open(const std::string& common, const std::string& channel, const std::string& nic,
-                             std::string* reason) {
+Library* Library::open(const std::string& common, const std::string& nic, std::string* reason) {
   const std::lock_guard guard(loaded().mutex);
-  const Library*& known = loaded().libraries[{common, channel, nic}];
+  Library*& known = loaded().libraries[{common, nic}];
   if (known) return known;
-  void* common_handle = dlopen(common.c_str(), RTLD_NOW | RTLD_LOCAL);
-  void* channel_handle = common_handle ? dlopen(channel.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-  if (!channel_handle) {
-    *reason = dlerror();
-    return nullptr;
-  }
-  auto made = std::make_unique<Library>();
-  if (!made->attach(common_handle, nic, reason) || !made->resolve(common_handle, channel_handle, reason)) {
-    return nullptr;
-  }
+  void* handle = load(common, reason);
+  if (!handle) return nullptr;
+  std::unique_ptr<Library> made(new Library(handle));
+  if (!made->attach(nic, reason) || !made->resolve_devices(reason)) return nullptr;
   known = made.release();
   return known;
 }
@@ -132,21 +211,46 @@ Napi::Value describe(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// openLibrary(common, channel, nic): { handle, soft, services } or { reason }
+// openLibrary(common, nic): { handle, soft } or { reason }
 Napi::Value open_library(const Napi::CallbackInfo& info) {
   std::string reason;
-  const Library* library =
-      Library::open(info[0].As<Napi::String>(), info[1].As<Napi::String>(), info[2].As<Napi::String>(), &reason);
+  Library* library = Library::open(info[0].As<Napi::String>(), info[1].As<Napi::String>(), &reason);
   Napi::Object result = Napi::Object::New(info.Env());
   if (!library) {
     result["reason"] = reason;
     return result;
   }
-  auto handle = Napi::External<Library>::New(info.Env(), const_cast<Library*>(library));
+  auto handle = Napi::External<Library>::New(info.Env(), library);
   handle.TypeTag(&kLibraryTag);
   result["handle"] = handle;
   result["soft"] = library->soft();
-  result["services"] = library->functions().ep_update_service_state_info != nullptr;
+  return result;
+}
+
+// openChannel(library, file): { services } or { reason }
+Napi::Value load_channel(const Napi::CallbackInfo& info) {
+  Library& library = handle<Library>(info, 0, kLibraryTag);
+  std::string reason;
+  Napi::Object result = Napi::Object::New(info.Env());
+  if (library.open_channel(info[1].As<Napi::String>(), &reason)) {
+    result["services"] = library.channel()->ep_update_service_state_info != nullptr;
+  } else {
+    result["reason"] = reason;
+  }
+  return result;
+}
+
+// openComch(library, file): { prefix, fastPath: why there is none, '' if there is } or { reason }
+Napi::Value load_comch(const Napi::CallbackInfo& info) {
+  Library& library = handle<Library>(info, 0, kLibraryTag);
+  std::string reason;
+  Napi::Object result = Napi::Object::New(info.Env());
+  if (library.open_comch(info[1].As<Napi::String>(), &reason)) {
+    result["prefix"] = library.prefix();
+    result["fastPath"] = library.fast_path() ? "" : library.fast_path_reason();
+  } else {
+    result["reason"] = reason;
+  }
   return result;
 }
 
@@ -165,6 +269,8 @@ Napi::Value last_reason(const Napi::CallbackInfo& info) {
 
 void Library::init(Napi::Object exports) {
   add_function<open_library>(exports, "openLibrary");
+  add_function<load_channel>(exports, "openChannel");
+  add_function<load_comch>(exports, "openComch");
   add_function<describe>(exports, "describe");
   add_function<set_plan>(exports, "setFaults");
   add_function<last_reason>(exports, "lastError");

@@ -38,7 +38,7 @@ Napi::Value connect_in_background(const Napi::CallbackInfo& info) {
     doca_comm_channel_addr_t* peer = nullptr;
   };
   Endpoint& ep = endpoint_of(info);
-  const Functions& f = ep.functions();
+  const ChannelFunctions& f = ep.functions();
   doca_comm_channel_ep_t* handle = ep.get();
   const auto result = std::make_shared<Result>(Result{info[1].As<Napi::String>()});
   const auto work = [&f, handle, result] { return f.ep_connect(handle, result->name.c_str(), &result->peer); };
@@ -66,7 +66,7 @@ Napi::Value disconnect(const Napi::CallbackInfo& info) {
 // threads: there the call blocks.
 Napi::Value disconnect_in_background(const Napi::CallbackInfo& info) {
   Endpoint& ep = endpoint_of(info);
-  const Functions& f = ep.functions();
+  const ChannelFunctions& f = ep.functions();
   doca_comm_channel_ep_t* handle = ep.get();
   doca_comm_channel_addr_t* peer = address(ep, info[1]);
   if (peer) ep.begin_forgetting(info[1].As<Napi::Number>());
@@ -114,7 +114,7 @@ Napi::Value update_info(const Napi::CallbackInfo& info) {
 // statistics(endpoint, peer, out): five counters into a BigUint64Array
 Napi::Value statistics(const Napi::CallbackInfo& info) {
   Endpoint& ep = endpoint_of(info);
-  const Functions& f = ep.functions();
+  const ChannelFunctions& f = ep.functions();
   auto out = view_of<Napi::BigUint64Array>(info, 2, napi_biguint64_array);
   const std::array getters{f.peer_addr_get_send_messages, f.peer_addr_get_send_bytes, f.peer_addr_get_recv_messages,
                            f.peer_addr_get_recv_bytes, f.peer_addr_get_send_in_flight_messages};

@@ -1,19 +1,17 @@
 #include "binding/representor.h"
 
-#include "binding/device.h"
-
 namespace verbs::doca_comm::binding {
 
 namespace {
 
-std::string pci_of(const Functions& f, const doca_devinfo_rep* info) {
+std::string pci_of(const DeviceFunctions& f, const doca_devinfo_rep* info) {
   return pci_text(f.rep_get_pci_addr_str, f.rep_get_pci_addr, info);
 }
 
 // listRepresentors(device, filter): an array, or the error
 Napi::Value list_representors(const Napi::CallbackInfo& info) {
   const Device& device = handle<Device>(info, 0, kDeviceTag);
-  const Functions& f = device.functions();
+  const DeviceFunctions& f = device.functions();
   if (!device.get()) return failure(info, DOCA_ERROR_INVALID_VALUE);
   doca_devinfo_rep** list = nullptr;
   std::uint32_t count = 0;
@@ -35,7 +33,7 @@ Napi::Value list_representors(const Napi::CallbackInfo& info) {
 // openRepresentor(device, filter, pciAddr): a handle, or the error
 Napi::Value open_representor(const Napi::CallbackInfo& info) {
   const Device& device = handle<Device>(info, 0, kDeviceTag);
-  const Functions& f = device.functions();
+  const DeviceFunctions& f = device.functions();
   if (!device.get()) return failure(info, DOCA_ERROR_INVALID_VALUE);
   const std::string pci = info[2].As<Napi::String>();
   doca_devinfo_rep** list = nullptr;
@@ -49,7 +47,7 @@ Napi::Value open_representor(const Napi::CallbackInfo& info) {
   }
   f.rep_destroy_list(list);
   if (error != DOCA_SUCCESS) return failure(info, error);
-  return give(info.Env(), std::make_unique<Representor>(f, rep), kRepresentorTag);
+  return give(info.Env(), std::make_unique<Representor>(device.open(), rep), kRepresentorTag);
 }
 
 Napi::Value close_representor(const Napi::CallbackInfo& info) {

@@ -1,3 +1,4 @@
+import type { Api } from '@verbs/doca-comm';
 import { type Client, connectTo, sendFile } from '@verbs/lib/comm';
 import { ProgressBar } from '@verbs/lib/files';
 import { lineOf } from '@verbs/lib/text';
@@ -9,6 +10,7 @@ import { trafficText } from './traffic.js';
 /** The options of `verbs comm connect`. */
 export interface ClientOptions {
   device?: string;
+  api?: Api;
   file?: string;
   wait: number;
   json?: boolean;
@@ -16,7 +18,7 @@ export interface ClientOptions {
 
 /** Sends the lines of standard input or a file, and prints what comes back. */
 export async function client(name: string, options: ClientOptions, signal: AbortSignal): Promise<void> {
-  using connected = await connectTo(name, signal, options.device);
+  using connected = await connectTo(name, signal, options.device, options.api);
   if (options.file === undefined) await lines(name, connected, options, signal);
   else await file(name, connected, options.file, options, signal);
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Api } from '@verbs/doca-comm';
 import { serviceFor } from '@verbs/lib/comm';
 import { lineOf } from '@verbs/lib/text';
 import { note, print, printJson } from '../output.js';
@@ -10,6 +11,7 @@ import { trafficText } from './traffic.js';
 export interface ServiceOptions {
   device?: string;
   representor?: string;
+  api?: Api;
   echo?: boolean;
   output?: string;
   json?: boolean;
@@ -18,10 +20,10 @@ export interface ServiceOptions {
 /** Serves until the signal, and prints what clients send. */
 export async function service(
   name: string,
-  { device, representor, echo, output, json }: ServiceOptions,
+  { device, representor, api, echo, output, json }: ServiceOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  using served = serviceFor(name, device, representor);
+  using served = serviceFor(name, device, representor, api);
   const show = json ? note : print;
   note(`serving ${name} on ${served.device} for ${served.representor}`);
   const directory = output === undefined ? undefined : resolve(output);

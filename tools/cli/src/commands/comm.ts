@@ -1,14 +1,19 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import type { ClientOptions } from '../comm/client.js';
 import type { ServiceOptions } from '../comm/service.js';
 import { seconds, stopSignal } from './settings.js';
 import { loadVendor } from './vendor.js';
 
+const api = () =>
+  new Option('-a, --api <api>', 'the API of DOCA (default: the newer one that is here)').choices([
+    'comch',
+    'comm-channel',
+  ]);
 const load = <T>(module: () => Promise<T>) => loadVendor('@verbs/doca-comm', module);
 
 export function commCommand(): Command {
   return new Command('comm')
-    .description('lines and files between a host and its DPU, over the DOCA Comm Channel')
+    .description('lines and files between a host and its DPU, over DOCA Comch or the DOCA Comm Channel')
     .addCommand(serveCommand())
     .addCommand(connectCommand())
     .addHelpText(
@@ -29,6 +34,7 @@ function serveCommand(): Command {
     .argument('<name>', "the service's name")
     .option('-d, --device <device>', "the DPU's device: its name or PCI address (default: the first)")
     .option('-r, --representor <address>', "the host's function: its PCI address there (default: the first)")
+    .addOption(api())
     .option('-e, --echo', 'send each line back')
     .option(
       '-o, --output <directory>',
@@ -55,6 +61,7 @@ function connectCommand(): Command {
     .description('a client on the host: sends the lines of standard input, or a file, and prints the received messages')
     .argument('<name>', "the service's name")
     .option('-d, --device <device>', "the host's device: its name or PCI address (default: the first)")
+    .addOption(api())
     .option('-f, --file <file>', 'send this file and compare its SHA-256 with the one that the service computes')
     .option(
       '-w, --wait <seconds>',

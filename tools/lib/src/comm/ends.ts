@@ -1,4 +1,5 @@
 import {
+  type Api,
   type DeviceInfo,
   Endpoint,
   type PeerAddr,
@@ -23,13 +24,13 @@ export interface Client extends Disposable {
 }
 
 /**
- * A service that listens: on the named DPU device for the named function of the host, otherwise on the first of each.
+ * A service that listens: on the named DPU device for the named function of the host, otherwise on the first of each; over
+ * that API, otherwise over the newer one.
  *
  * @throws Failure, DocaError
  */
-export function serviceFor(name: string, deviceName?: string, representorName?: string): Service {
-  const info = deviceName ?? firstDevice(true);
-  const device = openDevice(info);
+export function serviceFor(name: string, deviceName?: string, representorName?: string, api?: Api): Service {
+  const device = openDevice(deviceName ?? firstDevice(true), api && { api });
   const closers: Disposable[] = [device];
   const end = () => {
     for (const closer of closers.splice(0).reverse()) closer[Symbol.dispose]();
@@ -56,15 +57,15 @@ export function serviceFor(name: string, deviceName?: string, representorName?: 
  *
  * @throws Failure, DocaError, signal.reason
  */
-export async function connectTo(name: string, signal: AbortSignal, deviceName?: string): Promise<Client> {
-  const device = openDevice(deviceName ?? firstDevice(false));
+export async function connectTo(name: string, signal: AbortSignal, deviceName?: string, api?: Api): Promise<Client> {
+  const device = openDevice(deviceName ?? firstDevice(false), api && { api });
   const endpoint = new Endpoint({ device });
   const end = () => {
     endpoint.close();
     device.close();
   };
   try {
-    const peer = endpoint.connect(name);
+    const peer = await endpoint.connectAsync(name, { signal });
     await peer.established({ signal });
     return { endpoint, device: title(device.info), peer, [Symbol.dispose]: end };
   } catch (error) {

@@ -1,0 +1,55 @@
+import type { WaitOptions } from '../endpoint-types.js';
+import { checked, DocaError, DocaStatus } from '../errors.js';
+import { type CreatedContext, native } from '../native.js';
+import type { Connection } from './connection.js';
+import { type ComchOptions, ComchServerOrClient, prepare } from './server-or-client.js';
+import { isIdle } from './state.js';
+
+/**
+ * `doca_comch_client`, on the host: one connection to a server. When the server is gone, so is the client; a new one connects
+ * again.
+ *
+ * @example
+ * await using client = new Client({ device: host, name: 'echo' });
+ * const connection = await client.connect();
+ * await connection.send(Buffer.from('hello'));
+ * console.log(await connection.receive());
+ */
+export class Client extends ComchServerOrClient {
+  #connection: Connection | undefined;
+
+  /** `doca_comch_client_create` and `doca_ctx_start`. @throws DocaError NOT_SUPPORTED on a DPU, and others */
+  constructor(options: ComchOptions) {
+    const { engine, options: given } = prepare(options, []);
+    const created = native.createClient(engine.handle, given.device.handle, given.name);
+    if (typeof created === 'number') engine.close();
+    super(engine, checked<CreatedContext>(created, `${given.device.library.comch?.prefix ?? ''}client_create`), given);
+  }
+
+  /** The connection, if it is established. */
+  get connection(): Connection | undefined {
+    return this.#connection;
+  }
+
+  /** Resolves when the server has accepted. @throws DocaError CONNECTION_ABORTED if it has not; `signal.reason` */
+  connect(options?: WaitOptions): Promise<Connection> {
+    return this.await(() => {
+      this.drain();
+      if (this.#connection !== undefined || !isIdle(this.created.handle)) return this.#connection;
+      const hint = `no service named ${this.name} accepts clients on the DPU for this function; start it first`;
+      throw new DocaError(DocaStatus.CONNECTION_ABORTED, 'doca_ctx_start', hint);
+    }, options);
+  }
+
+  /** @internal */
+  override async disconnect(): Promise<void> {
+    await this.closeAsync();
+  }
+
+  protected override connected(connection: Connection): void {
+    this.#connection = connection;
+  }
+  protected override syscall(name: string): string {
+    return `${this.prefix}client_${name}`;
+  }
+}

@@ -1,0 +1,174 @@
+import { bytes } from '../arguments.js';
+import type { WaitOptions } from '../endpoint-types.js';
+import { DocaError, DocaStatus } from '../errors.js';
+import { Consumer, type ConsumerOptions } from './consumer.js';
+import type { ComchServerOrClient } from './server-or-client.js';
+import { Producer, type ProducerOptions } from './producer.js';
+
+/** The counters of a {@link Connection}. */
+export interface ConnectionCounters {
+  /** Messages sent, and their bytes. */
+  sentMessages: bigint;
+  sentBytes: bigint;
+  /** Messages received, and their bytes. */
+  recvMessages: bigint;
+  recvBytes: bigint;
+  /** Messages whose tasks have not completed. */
+  inFlight: bigint;
+}
+
+/**
+ * `doca_comch_connection`: messages of the control path, and the consumers and producers of the fast path. A server gets its
+ * connections from `accept()`, a client from `connect()`.
+ */
+export class Connection implements AsyncIterable<Uint8Array> {
+  /** This end: a Server or a Client. */
+  readonly end: ComchServerOrClient;
+  /** @internal */
+  readonly number: number;
+  /** A value of the program. */
+  userData: unknown;
+  readonly #messages: Uint8Array[] = [];
+  readonly #consumers = new Set<number>();
+  readonly #announced: number[] = [];
+  readonly #paths = new Set<Consumer | Producer>();
+  #connected = true;
+
+  /** @internal */
+  constructor(end: ComchServerOrClient, number: number) {
+    this.end = end;
+    this.number = number;
+  }
+
+  /** False after a disconnect, of either side. */
+  get connected(): boolean {
+    return this.#connected;
+  }
+  /** The ids of the peer's consumers that are there now. */
+  get consumers(): number[] {
+    return [...this.#consumers];
+  }
+
+  /** Submits a message; false if there is no room for it now. It is copied. @throws DocaError INVALID_VALUE, NOT_CONNECTED */
+  trySend(message: Uint8Array): boolean {
+    return this.end.trySend(this, bytes(message, 'message'));
+  }
+
+  /** Sends a message; resolves when its task has completed. @throws DocaError its failure; `signal.reason` */
+  send(message: Uint8Array, options?: WaitOptions): Promise<void> {
+    return this.end.send(this, bytes(message, 'message'), options);
+  }
+
+  /** A message that has come, or undefined. */
+  poll(): Uint8Array | undefined {
+    if (this.#messages.length === 0) this.end.progress();
+    return this.#messages.shift();
+  }
+
+  /** The next message. @throws DocaError CONNECTION_RESET when the connection has ended; `signal.reason` */
+  receive(options?: WaitOptions): Promise<Uint8Array> {
+    return this.end.await(() => this.#shift(this.#messages), options);
+  }
+
+  /** Messages until the connection ends. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
+    for (;;) {
+      const message = await this.end.await<Uint8Array | null>(
+        () => this.#messages.shift() ?? (this.#connected ? undefined : null),
+        undefined,
+      );
+      if (message === null) return;
+      yield message;
+    }
+  }
+
+  /** The id of the peer's next consumer, in the order of their start. @throws DocaError CONNECTION_RESET; `signal.reason` */
+  nextConsumer(options?: WaitOptions): Promise<number> {
+    return this.end.await(() => this.#shift(this.#announced), options);
+  }
+
+  /** `doca_comch_consumer_create` and its start: the peer can send to it. */
+  createConsumer(options: ConsumerOptions): Promise<Consumer> {
+    return this.#started(Consumer.create(this, options));
+  }
+
+  /** `doca_comch_producer_create` and its start. */
+  createProducer(options?: ProducerOptions): Promise<Producer> {
+    return this.#started(Producer.create(this, options));
+  }
+
+  /** `doca_comch_connection_update_info`, `_get_counter`. */
+  counters(): ConnectionCounters {
+    const [sentMessages = 0n, sentBytes = 0n, recvMessages = 0n, recvBytes = 0n, inFlight = 0n] =
+      this.end.countersOf(this);
+    return { sentMessages, sentBytes, recvMessages, recvBytes, inFlight };
+  }
+
+  /**
+   * Ends the connection; its consumers and producers are closed first. A client is closed by it.
+   *
+   * @throws DocaError NOT_CONNECTED if it has ended
+   */
+  async disconnect(): Promise<void> {
+    if (!this.#connected) throw new DocaError(DocaStatus.NOT_CONNECTED, 'doca_comch_server_disconnect');
+    await this.closePaths();
+    await this.end.disconnect(this);
+  }
+
+  /** @internal */
+  get backlog(): number {
+    return this.#messages.length;
+  }
+  /** @internal */
+  push(message: Uint8Array): void {
+    this.#messages.push(message);
+  }
+  /** @internal */
+  addConsumer(id: number): void {
+    this.#consumers.add(id);
+    this.#announced.push(id);
+  }
+  /** @internal */
+  removeConsumer(id: number): void {
+    this.#consumers.delete(id);
+    const at = this.#announced.indexOf(id);
+    if (at >= 0) this.#announced.splice(at, 1);
+  }
+  /** @internal */
+  gone(): void {
+    this.#connected = false;
+  }
+  /** @internal */
+  async closePaths(): Promise<void> {
+    await Promise.all([...this.#paths].map((path) => path.closeAsync()));
+  }
+  /** @internal */
+  closePathsNow(): void {
+    for (const path of [...this.#paths]) path.close();
+  }
+  /** @internal */
+  forgetPath(path: Consumer | Producer): void {
+    this.#paths.delete(path);
+    if (this.#paths.size === 0) this.end.owners.delete(this);
+  }
+
+  async #started<Path extends Consumer | Producer>(path: Path): Promise<Path> {
+    this.#paths.add(path);
+    this.end.owners.add(this);
+    try {
+      await path.started();
+    } catch (error) {
+      await path.closeAsync();
+      throw error;
+    }
+    return path;
+  }
+
+  /** The first of what has come. Throws when nothing will come any more. */
+  #shift<T>(queue: T[]): T | undefined {
+    if (queue.length === 0 && !this.#connected) {
+      throw new DocaError(DocaStatus.CONNECTION_RESET, 'doca_comch_event_msg_recv', 'the connection has ended');
+    }
+    return queue.shift();
+  }
+}

@@ -1,0 +1,125 @@
+import { validate } from '@verbs/core/provider';
+import type { WaitOptions } from '../endpoint-types.js';
+import { checked, DocaError, DocaStatus } from '../errors.js';
+import { type CreatedContext, native } from '../native.js';
+import type { Connection } from './connection.js';
+import { submitted, type TakenEvent } from './context.js';
+import { EventKind } from './events.js';
+import { Mmap, mmapOf } from './mmap.js';
+import { ComchPath, TASKS } from './path.js';
+
+/** The options of {@link Connection.createConsumer}. */
+export interface ConsumerOptions {
+  /** The memory that messages are received into. */
+  mmap: Mmap;
+  /** Messages that can be posted at a time, 64 without it. */
+  tasks?: number;
+}
+
+/** What a {@link Consumer} has received. */
+export interface Delivery {
+  /** The message, in the memory that was posted for it. It is the program's again. */
+  data: Uint8Array;
+  /** The immediate data that came with it; empty without. */
+  immediate: Uint8Array;
+  /** The id of the producer at the other end. */
+  producerId: number;
+}
+
+/**
+ * `doca_comch_consumer`: receives messages of the fast path into registered memory, without a copy. A message needs memory
+ * that was posted; until then its producer waits.
+ *
+ * @example
+ * const consumer = await connection.createConsumer({ mmap });
+ * consumer.post(new Uint8Array(mmap.buffer));
+ * const { data, immediate } = await consumer.receive();
+ */
+export class Consumer extends ComchPath implements AsyncIterable<Delivery> {
+  /** The memory that it receives into. */
+  readonly mmap: Mmap;
+  readonly #posted = new Map<number, Uint8Array>();
+  readonly #done: (Delivery | DocaError)[] = [];
+
+  private constructor(connection: Connection, created: CreatedContext, mmap: Mmap) {
+    super(connection, created);
+    this.mmap = mmap;
+  }
+
+  /** @internal */
+  static create(connection: Connection, options: ConsumerOptions): Consumer {
+    const { mmap, tasks } = validate.object(options, 'options', ['mmap', 'tasks']);
+    if (!(mmap instanceof Mmap)) throw validate.typeError('options.mmap', 'an Mmap', mmap);
+    const count = tasks === undefined ? TASKS : validate.integer(tasks, 'options.tasks', 1, 2 ** 20);
+    const { handle } = connection.end.created;
+    const created = native.createConsumer(handle, connection.number, count, mmap.handle);
+    return new Consumer(connection, checked<CreatedContext>(created, 'doca_comch_consumer_create'), mmap);
+  }
+
+  /**
+   * `doca_comch_consumer_task_post_recv`: the next message goes into this view of the mmap. False if as many are posted as the
+   * consumer has tasks.
+   *
+   * @throws TypeError for other memory; DocaError BAD_STATE, INVALID_VALUE
+   */
+  post(view: Uint8Array): boolean {
+    const { mmap, offset, length } = mmapOf(view, 'view');
+    if (mmap !== this.mmap) throw validate.valueError('view', "must be a view of the consumer's mmap");
+    const cookie = this.nextCookie();
+    const status = native.postReceive(this.created.handle, offset, length, cookie);
+    if (!submitted(status, this.syscall('task_post_recv_alloc_init'))) return false;
+    this.#posted.set(cookie, view);
+    return true;
+  }
+
+  /** A message that has come, or undefined. @throws DocaError the failure of one that was posted */
+  poll(): Delivery | undefined {
+    if (this.#done.length === 0) this.progress();
+    return this.#next();
+  }
+
+  /** The next message. @throws DocaError the failure of one that was posted; CONNECTION_RESET; `signal.reason` */
+  receive(options?: WaitOptions): Promise<Delivery> {
+    const next = () => {
+      const found = this.#next();
+      if (found === undefined) this.checkRunning();
+      return found;
+    };
+    return this.wait(next, options, this.syscall('task_post_recv'));
+  }
+
+  /** Messages until the consumer is closed or the connection ends. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Delivery, void, undefined> {
+    for (;;) {
+      try {
+        yield await this.receive();
+      } catch (error) {
+        if (this.closed || !this.connection.connected) return;
+        throw error;
+      }
+    }
+  }
+
+  protected override take({ kind, connection: producerId, number: status, cookie, extra, bytes }: TakenEvent): void {
+    if (kind !== EventKind.RECEIVED) return;
+    const view = this.#posted.get(cookie);
+    this.#posted.delete(cookie);
+    if (view === undefined) return;
+    if (status === DocaStatus.SUCCESS) {
+      this.#done.push({ data: view.subarray(0, extra), immediate: bytes.slice(), producerId });
+    } else {
+      this.#done.push(
+        new DocaError(status, this.syscall('task_post_recv'), 'the consumer was stopped, or its peer is gone'),
+      );
+    }
+  }
+  protected override syscall(name: string): string {
+    return `doca_comch_consumer_${name}`;
+  }
+
+  #next(): Delivery | undefined {
+    const next = this.#done.shift();
+    if (next instanceof DocaError) throw next;
+    return next;
+  }
+}

@@ -1,0 +1,186 @@
+import { checked } from '../errors.js';
+import type { Library } from '../libraries.js';
+import { type EngineHandle, native } from '../native.js';
+
+/** A context of an engine, as the engine knows it. */
+export interface EngineUser {
+  /** Events are there, or a task has completed. */
+  onEvents: () => void;
+}
+
+/** Calls of `doca_pe_progress` in a turn of the event loop. */
+const PER_TURN = 256;
+/** Milliseconds after which a sleeping engine of a card looks again: DOCA's library may lose a wake-up. */
+const BOUND = 100;
+
+/** The engines of this thread, for calls that block until the other end of a connection has made progress as well. */
+const engines = new Set<WeakRef<Engine>>();
+
+/**
+ * A progress engine (`doca_pe`). Everything of Comch happens inside {@link progress}: who waits either calls it, or sleeps.
+ * Sleeping is what DOCA's guide says: progress until nothing happens, request a notification, progress once more, and wait
+ * for the descriptor.
+ */
+export class Engine {
+  readonly handle: EngineHandle;
+  readonly #users = new Map<number, WeakRef<EngineUser>>();
+  readonly #ready = new Uint32Array(65);
+  readonly #woken = new Set<number>();
+  readonly #bounded: boolean;
+  readonly #self = new WeakRef(this);
+  #sleepers = 0;
+  #holders = 0;
+  #armed = false;
+  #watched = false;
+  #running = false;
+  #flushing = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `backlog`: bytes of events that may wait to be taken before the progress stops. */
+  constructor(library: Library, backlog: number) {
+    this.handle = checked<EngineHandle>(native.createEngine(library.handle, backlog), 'doca_pe_create');
+    this.#bounded = library.kind === 'system';
+    engines.add(this.#self);
+  }
+
+  /** A context that has been started. A notification that was requested before is none of its. */
+  add(id: number, user: EngineUser): void {
+    this.#users.set(id, new WeakRef(user));
+    if (!this.#armed) return;
+    this.#disarm();
+    if (this.#sleepers > 0) this.#arm();
+  }
+
+  remove(id: number): void {
+    this.#users.delete(id);
+  }
+
+  /** Makes progress, and wakes what waits for it soon. Whether something happened. */
+  progress(times = PER_TURN): boolean {
+    const happened = native.progress(this.handle, times, this.#ready);
+    this.#collect();
+    if (this.#woken.size > 0 && !this.#running && !this.#flushing) {
+      this.#flushing = true;
+      setImmediate(this.#flush);
+    }
+    return happened > 0;
+  }
+
+  /** Blocks until `done` says so, for so many milliseconds at most. All engines of this thread make progress meanwhile. */
+  block(done: () => boolean, milliseconds: number): boolean {
+    const end = performance.now() + milliseconds;
+    for (;;) {
+      while (this.progress());
+      if (done()) return true;
+      if (performance.now() > end) return false;
+      if (this.progressOthers()) continue;
+      this.#arm();
+      if (this.progress() || done() || !native.waitEngine(this.handle, engines.size > 1 ? 1 : 10)) continue;
+      this.#disarm();
+    }
+  }
+
+  /** The other end of a connection may be in this thread, and nobody waits for it now. Whether something happened. */
+  progressOthers(): boolean {
+    let happened = false;
+    for (const engine of engines) {
+      if (engine !== this.#self && engine.deref()?.progress(16) === true) happened = true;
+    }
+    return happened;
+  }
+
+  /** Sleeps on behalf of a source, which hears of the next events by `onEvents`. */
+  sleep(): void {
+    this.#sleepers++;
+    this.#watch();
+    if (!this.#running) this.#arm();
+    if (this.#bounded) this.#timer ??= setInterval(this.#run, BOUND).unref();
+  }
+
+  wake(): void {
+    this.#sleepers--;
+  }
+
+  /** A source begins or ends to keep the event loop alive. */
+  hold(held: boolean): void {
+    this.#holders += held ? 1 : -1;
+    native.holdEngine(this.handle, this.#holders > 0);
+  }
+
+  /** `doca_pe_destroy`, once it has no context any more. */
+  close(): void {
+    clearInterval(this.#timer);
+    engines.delete(this.#self);
+    native.destroyEngine(this.handle);
+  }
+
+  #collect(): void {
+    for (;;) {
+      const count = this.#ready[0] ?? 0;
+      for (let i = 1; i <= count; i++) this.#woken.add(this.#ready[i] ?? 0);
+      if (count + 1 < this.#ready.length) return;
+      native.progress(this.handle, 0, this.#ready);
+    }
+  }
+
+  readonly #flush = (): void => {
+    this.#flushing = false;
+    for (const id of this.#woken) {
+      this.#woken.delete(id);
+      this.#users.get(id)?.deref()?.onEvents();
+    }
+  };
+
+  #watch(): void {
+    if (this.#watched) return;
+    // The addon must not keep an engine that the program has dropped.
+    const self = this.#self;
+    const readable = (): void => {
+      const engine = self.deref();
+      if (engine === undefined) return;
+      engine.#disarm();
+      engine.#run();
+    };
+    checked(native.watchEngine(this.handle, readable), 'doca_pe_get_notification_handle');
+    native.holdEngine(this.handle, this.#holders > 0);
+    this.#watched = true;
+    // A call that blocked has requested a notification, without a watcher.
+    if (this.#armed) this.#disarm();
+  }
+
+  #arm(): void {
+    if (this.#armed) return;
+    checked(native.armEngine(this.handle), 'doca_pe_request_notification');
+    this.#armed = true;
+  }
+
+  #disarm(): void {
+    this.#armed = false;
+    native.clearEngine(this.handle);
+  }
+
+  readonly #run = (): void => {
+    if (this.#running) return;
+    this.#running = true;
+    try {
+      for (let turns = 0; ; turns++) {
+        if (turns > 4) {
+          setImmediate(this.#run);
+          return;
+        }
+        const happened = this.progress();
+        this.#flush();
+        if (happened) continue;
+        if (this.#sleepers === 0) break;
+        if (this.#armed) return;
+        this.#arm();
+      }
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      native.restEngine(this.handle);
+      if (this.#armed) this.#disarm();
+    } finally {
+      this.#running = false;
+    }
+  };
+}

@@ -1,0 +1,38 @@
+/** The kinds of events that a context queues: those of native/binding/comch/event_queue.h. */
+export const EventKind = {
+  NONE: 0,
+  STATE: 1,
+  CONNECTED: 2,
+  DISCONNECTED: 3,
+  MESSAGE: 4,
+  SENT: 5,
+  CONSUMER_NEW: 6,
+  CONSUMER_GONE: 7,
+  RECEIVED: 8,
+  /** Added to a kind: the event stays, its bytes need more room. */
+  TOO_LONG: 0x100,
+} as const;
+
+/** `enum doca_ctx_states`. */
+export const ContextState = { IDLE: 0, STARTING: 1, RUNNING: 2, STOPPING: 3 } as const;
+
+/** Of `native.comchSize()`. */
+export const ComchSize = { MESSAGE: 0, RECV_QUEUE: 1, SEND_TASKS: 2 } as const;
+
+/** Of `native.comchCapability()`; the last four are tests. */
+export const ComchCapability = {
+  NAME_LEN: 0,
+  MSG_SIZE: 1,
+  SEND_TASKS: 2,
+  RECV_QUEUE_SIZE: 3,
+  CLIENTS: 4,
+  CONSUMER_TASKS: 5,
+  CONSUMER_BUF_SIZE: 6,
+  IMM_DATA_LEN: 7,
+  PRODUCER_TASKS: 8,
+  PRODUCER_BUF_SIZE: 9,
+  SERVER: 10,
+  CLIENT: 11,
+  CONSUMER: 12,
+  PRODUCER: 13,
+} as const;

@@ -1,0 +1,82 @@
+import { validate } from '@verbs/core/provider';
+import { device as deviceOf } from '../arguments.js';
+import type { Device } from '../device.js';
+import { checked } from '../errors.js';
+import { type MmapHandle, native } from '../native.js';
+
+/** `enum doca_access_flag`: who may do what with the memory of an {@link Mmap}; values are combined by `|`. */
+export const DocaAccess = {
+  /** This side reads. */
+  LOCAL_READ_ONLY: 0,
+  /** This side reads and writes. */
+  LOCAL_READ_WRITE: 1 << 0,
+  /** The other side of the PCIe bus reads. */
+  PCI_READ_ONLY: 1 << 4,
+  /** The other side of the PCIe bus reads and writes. */
+  PCI_READ_WRITE: 1 << 5,
+} as const;
+
+const mmaps = new WeakMap<ArrayBufferLike, Mmap>();
+
+/** The memory that a view is of. @throws TypeError for other memory */
+export function mmapOf(view: unknown, path: string): { mmap: Mmap; offset: number; length: number } {
+  if (!(view instanceof Uint8Array)) throw validate.typeError(path, 'a Uint8Array over an Mmap', view);
+  const mmap = mmaps.get(view.buffer);
+  if (mmap === undefined) throw validate.valueError(path, 'must be a view of memory of allocMmap()');
+  return { mmap, offset: view.byteOffset, length: view.byteLength };
+}
+
+/**
+ * `doca_mmap`: memory that the fast path sends from and receives into. Views of it go to {@link Producer.send} and
+ * {@link Consumer.post}; nothing is copied.
+ */
+export class Mmap implements Disposable {
+  /** @internal */
+  readonly handle: MmapHandle;
+  /** The memory, zero at first; it stays readable after `close()`. */
+  readonly buffer: ArrayBuffer;
+  /** The device that may access it. */
+  readonly device: Device;
+
+  /** @internal Use `allocMmap`. */
+  constructor(device: Device, made: { handle: MmapHandle; buffer: ArrayBuffer }) {
+    this.device = device;
+    this.handle = made.handle;
+    this.buffer = made.buffer;
+    mmaps.set(made.buffer, this);
+  }
+
+  /** `doca_mmap_destroy`. @throws DocaError IN_USE while a consumer or a transfer uses it */
+  close(): void {
+    checked(native.destroyMmap(this.handle), 'doca_mmap_destroy');
+  }
+
+  /** `using` closes it at the end of its block. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/**
+ * `doca_mmap_create`, `_set_memrange`, `_add_dev` and `_start`: native memory, page-aligned, for that device.
+ *
+ * @param length bytes
+ * @param permissions see {@link DocaAccess}
+ * @throws DocaError NOT_SUPPORTED without a fast path
+ * @example
+ * using mmap = allocMmap(device, 1 << 20);
+ * const chunk = new Uint8Array(mmap.buffer, 0, 4096);
+ */
+export function allocMmap(
+  device: Device,
+  length: number,
+  permissions: number = DocaAccess.LOCAL_READ_WRITE | DocaAccess.PCI_READ_WRITE,
+): Mmap {
+  const { handle, library } = deviceOf(device);
+  validate.integer(length, 'length', 1, 2 ** 40);
+  validate.integer(permissions, 'permissions', 0, 0x7f);
+  const made = native.createMmap(handle, length, permissions);
+  const reason = library.comch?.fastPath;
+  const missing = reason === '' ? undefined : reason;
+  return new Mmap(device, checked<{ handle: MmapHandle; buffer: ArrayBuffer }>(made, 'doca_mmap_create', missing));
+}

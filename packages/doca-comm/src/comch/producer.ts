@@ -1,0 +1,74 @@
+import { validate } from '@verbs/core/provider';
+import { bytes } from '../arguments.js';
+import type { WaitOptions } from '../endpoint-types.js';
+import { checked } from '../errors.js';
+import { type CreatedContext, native } from '../native.js';
+import type { Connection } from './connection.js';
+import { SubmitQueue, submitted } from './context.js';
+import { mmapOf } from './mmap.js';
+import { ComchPath, TASKS } from './path.js';
+
+/** The options of {@link Connection.createProducer}. */
+export interface ProducerOptions {
+  /** Messages under way at a time, 64 without it. */
+  tasks?: number;
+}
+
+/**
+ * `doca_comch_producer`: sends messages of the fast path from registered memory, without a copy, to consumers of the peer.
+ *
+ * @example
+ * const producer = await connection.createProducer();
+ * const consumer = await connection.nextConsumer();
+ * await producer.send(new Uint8Array(mmap.buffer, 0, 1 << 20), consumer, Buffer.from('a tag'));
+ */
+export class Producer extends ComchPath {
+  readonly #sends = new SubmitQueue();
+
+  private constructor(connection: Connection, created: CreatedContext) {
+    super(connection, created);
+  }
+
+  /** @internal */
+  static create(connection: Connection, options: ProducerOptions | undefined): Producer {
+    const { tasks } = options === undefined ? {} : validate.object(options, 'options', ['tasks']);
+    const count = tasks === undefined ? TASKS : validate.integer(tasks, 'options.tasks', 1, 2 ** 20);
+    const created = native.createProducer(connection.end.created.handle, connection.number, count);
+    return new Producer(connection, checked<CreatedContext>(created, 'doca_comch_producer_create'));
+  }
+
+  /**
+   * `doca_comch_producer_task_send`: submits a view of an mmap, which must not be changed until it has gone. False if as many
+   * are under way as the producer has tasks. Its result is not told: `send` tells it.
+   *
+   * @param consumer one of `connection.consumers`
+   * @param immediate up to 32 bytes on BlueField
+   * @throws TypeError for other memory; DocaError BAD_STATE, INVALID_VALUE
+   */
+  trySend(view: Uint8Array, consumer: number, immediate?: Uint8Array): boolean {
+    const submit = this.#submission(view, consumer, immediate);
+    if (submitted(submit(0), this.syscall('task_send_alloc_init'))) return true;
+    this.progress();
+    return submitted(submit(0), this.syscall('task_send_alloc_init'));
+  }
+
+  /** The same, and waits for room and for the completion. @throws DocaError its failure; `signal.reason` */
+  send(view: Uint8Array, consumer: number, immediate?: Uint8Array, options?: WaitOptions): Promise<void> {
+    const submit = this.#submission(view, consumer, immediate);
+    return this.complete(submit, this.#sends, options, this.syscall('task_send'));
+  }
+
+  #submission(view: Uint8Array, consumer: number, immediate: Uint8Array | undefined): (cookie: number) => number {
+    const { mmap, offset, length } = mmapOf(view, 'view');
+    validate.integer(consumer, 'consumer', 0, 2 ** 32 - 1);
+    if (immediate !== undefined) bytes(immediate, 'immediate');
+    return (cookie) => native.produce(this.created.handle, mmap.handle, offset, length, immediate, consumer, cookie);
+  }
+
+  protected override take(): void {
+    return;
+  }
+  protected override syscall(name: string): string {
+    return `doca_comch_producer_${name}`;
+  }
+}

@@ -1,0 +1,175 @@
+import { validate } from '@verbs/core/provider';
+import { serviceName } from '../arguments.js';
+import type { Device } from '../device.js';
+import type { WaitOptions } from '../endpoint-types.js';
+import { checked, DocaError, DocaStatus } from '../errors.js';
+import { type CreatedContext, native } from '../native.js';
+import { Connection } from './connection.js';
+import { ComchContext, SubmitQueue, submitted, type TakenEvent } from './context.js';
+import { Engine } from './engine.js';
+import { ComchSize, EventKind } from './events.js';
+
+/** Of a {@link Server} and a {@link Client}. */
+export interface ComchOptions {
+  /** The device, opened with the API 'comch'. */
+  device: Device;
+  /** The name of the service. */
+  name: string;
+  /** Bytes of the longest message; the device's maximum without it. */
+  maxMsgSize?: number;
+  /** Messages in the receive queue, 64 without it. */
+  recvQueueSize?: number;
+  /** Messages under way at a time, of all connections together; 1024 without it, or the device's maximum. */
+  sendTasks?: number;
+}
+
+/** Messages of a connection that nobody has received, before the end stops taking others. */
+const QUEUE = 64;
+const TASKS = 1024;
+const BACKLOG = 2 ** 22;
+
+/** What {@link Server} and {@link Client} have in common: their connections and messages. */
+export abstract class ComchServerOrClient extends ComchContext {
+  /** The device that it goes through. */
+  readonly device: Device;
+  /** The name of the service. */
+  readonly name: string;
+  readonly #connections = new Map<number, Connection>();
+  /** @internal Connections with consumers and producers, which outlive a connection that the peer has ended. */
+  readonly owners = new Set<Connection>();
+  readonly #sends = new SubmitQueue();
+  readonly #counters = new BigUint64Array(5);
+  readonly #prefix: string;
+
+  /** @internal */
+  constructor(engine: Engine, created: CreatedContext, options: ComchOptions) {
+    super(engine, created);
+    this.device = options.device;
+    this.name = options.name;
+    this.#prefix = options.device.library.comch?.prefix ?? '';
+    const { maxMsgSize, recvQueueSize = QUEUE, sendTasks = TASKS } = options;
+    if (maxMsgSize !== undefined) this.#set(ComchSize.MESSAGE, maxMsgSize, 'set_max_msg_size');
+    this.#set(ComchSize.RECV_QUEUE, recvQueueSize, 'set_recv_queue_size');
+    const most = options.device.capabilities().maxSendQueueSize;
+    this.#set(ComchSize.SEND_TASKS, Math.min(sendTasks, most), 'task_send_set_conf');
+    const status = native.startContext(created.handle);
+    if (status !== -DocaStatus.IN_PROGRESS) checked(status, 'doca_ctx_start');
+    engine.add(created.id, this);
+  }
+
+  /** The longest message, bytes. */
+  get maxMsgSize(): number {
+    return checked(native.comchSize(this.created.handle, ComchSize.MESSAGE), this.syscall('get_max_msg_size'));
+  }
+
+  /** The connections that are there now. */
+  get connections(): Connection[] {
+    return [...this.#connections.values()];
+  }
+
+  /** @internal */
+  trySend(connection: Connection, message: Uint8Array): boolean {
+    const submit = () => this.#submit(connection, message, 0);
+    if (submitted(submit(), this.syscall('task_send_alloc_init'))) return true;
+    this.progress();
+    return submitted(submit(), this.syscall('task_send_alloc_init'));
+  }
+  /** @internal */
+  send(connection: Connection, message: Uint8Array, options: WaitOptions | undefined): Promise<void> {
+    const submit = (cookie: number) => this.#submit(connection, message, cookie);
+    return this.complete(submit, this.#sends, options, this.syscall('task_send'));
+  }
+  /** @internal */
+  await<T>(attempt: () => T | undefined, options: WaitOptions | undefined): Promise<T> {
+    return this.wait(attempt, options, this.syscall('event_msg_recv'));
+  }
+  /** @internal */
+  countersOf(connection: Connection): BigUint64Array {
+    native.comchUpdateInfo(this.created.handle, connection.number);
+    const status = native.comchCounters(this.created.handle, connection.number, this.#counters);
+    checked(status, `${this.#prefix}connection_get_counter`);
+    return this.#counters;
+  }
+  /** @internal */
+  abstract disconnect(connection: Connection): Promise<void>;
+
+  /** A connection that has ended: nothing of it is needed any more. */
+  protected forget(connection: Connection): void {
+    this.#connections.delete(connection.number);
+    connection.gone();
+  }
+  protected abstract connected(connection: Connection): void;
+  /** 'doca_comch_server_create' for 'create'. */
+  protected abstract syscall(name: string): string;
+  protected get prefix(): string {
+    return this.#prefix;
+  }
+
+  protected override take({ kind, connection: number, number: id, bytes }: TakenEvent): void {
+    const known = this.#connections.get(number);
+    if (kind === EventKind.CONNECTED && known === undefined) {
+      const connection = new Connection(this, number);
+      this.#connections.set(number, connection);
+      this.connected(connection);
+    } else if (known === undefined) {
+      return;
+    } else if (kind === EventKind.MESSAGE) {
+      known.push(bytes.slice());
+    } else if (kind === EventKind.CONSUMER_NEW) {
+      known.addConsumer(id);
+    } else if (kind === EventKind.CONSUMER_GONE) {
+      known.removeConsumer(id);
+    } else if (kind === EventKind.DISCONNECTED) {
+      this.forget(known);
+    }
+  }
+  protected override isFull(): boolean {
+    for (const connection of this.#connections.values()) if (connection.backlog >= QUEUE) return true;
+    return false;
+  }
+  protected override isSettled(): boolean {
+    return native.comchInFlight(this.created.handle) <= 0;
+  }
+  protected override closeChildren(): void {
+    for (const connection of this.owners) connection.closePathsNow();
+  }
+  protected override async closeChildrenAsync(): Promise<void> {
+    await Promise.all([...this.owners].map((connection) => connection.closePaths()));
+  }
+  protected override ended(): void {
+    for (const connection of this.connections) this.forget(connection);
+    this.engine.close();
+  }
+
+  #submit(connection: Connection, message: Uint8Array, cookie: number): number {
+    if (!connection.connected) return -DocaStatus.NOT_CONNECTED;
+    return native.comchSend(this.created.handle, connection.number, message, cookie, 2 ** 31);
+  }
+  #set(which: number, size: number, name: string): void {
+    try {
+      checked(native.setComchSize(this.created.handle, which, size), this.syscall(name));
+    } catch (error) {
+      native.destroyContext(this.created.handle);
+      this.engine.close();
+      throw error;
+    }
+  }
+}
+
+/** Checks the options, and makes the engine. */
+export function prepare(options: unknown, more: string[]): { engine: Engine; options: ComchOptions } {
+  const known = ['device', 'name', 'maxMsgSize', 'recvQueueSize', 'sendTasks', ...more];
+  const given = validate.object(options, 'options', known) as unknown as ComchOptions;
+  const { device } = given;
+  if ((device as unknown) === undefined) throw validate.typeError('options.device', 'a Device', device);
+  serviceName(given.name);
+  for (const name of ['maxMsgSize', 'recvQueueSize', 'sendTasks'] as const) {
+    const value: unknown = given[name];
+    if (value !== undefined) validate.integer(value, `options.${name}`, 1, 2 ** 31 - 1);
+  }
+  if (!('library' in (device as object)) || device.library.comch === undefined) {
+    const hint = `the device's libraries have no Comch: ${device.library.missing.comch ?? ''}`;
+    throw new DocaError(DocaStatus.NOT_SUPPORTED, 'doca_comch_server_create', hint);
+  }
+  return { engine: new Engine(device.library, BACKLOG), options: given };
+}

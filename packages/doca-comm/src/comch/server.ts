@@ -1,0 +1,74 @@
+import { representor as representorOf } from '../arguments.js';
+import type { Representor } from '../device.js';
+import type { WaitOptions } from '../endpoint-types.js';
+import { checked, DocaStatus } from '../errors.js';
+import { type CreatedContext, native } from '../native.js';
+import type { Connection } from './connection.js';
+import { type ComchOptions, ComchServerOrClient, prepare } from './server-or-client.js';
+
+/** The options of a {@link Server}. */
+export interface ServerOptions extends ComchOptions {
+  /** The representor of the host's function that it serves. */
+  deviceRep: Representor;
+}
+
+/**
+ * `doca_comch_server`, on the DPU. It accepts clients by itself, while something waits for it: `accept()`, a connection's
+ * `receive()`, or the polled `progress()`.
+ *
+ * @example
+ * await using server = new Server({ device: dpu, deviceRep: rep, name: 'echo' });
+ * for await (const connection of server) {
+ *   for await (const message of connection) await connection.send(message);
+ * }
+ */
+export class Server extends ComchServerOrClient implements AsyncIterable<Connection> {
+  readonly #accepted: Connection[] = [];
+
+  /** `doca_comch_server_create` and `doca_ctx_start`. @throws DocaError NOT_SUPPORTED on a host, and others */
+  constructor(options: ServerOptions) {
+    const { engine, options: given } = prepare(options, ['deviceRep']);
+    const { deviceRep } = options;
+    const { handle } = representorOf(deviceRep, 'options.deviceRep');
+    const created = native.createServer(engine.handle, given.device.handle, handle, given.name);
+    if (typeof created === 'number') engine.close();
+    super(engine, checked<CreatedContext>(created, `${given.device.library.comch?.prefix ?? ''}server_create`), given);
+  }
+
+  /** The next new connection. @throws DocaError NOT_CONNECTED when the server is closed; `signal.reason` */
+  accept(options?: WaitOptions): Promise<Connection> {
+    return this.await(() => this.#accepted.shift(), options);
+  }
+
+  /** New connections, until the server is closed. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Connection, void, undefined> {
+    while (!this.closed) {
+      const connection = await this.accept().catch((error: unknown) => {
+        if (this.closed) return undefined;
+        throw error;
+      });
+      if (connection === undefined) return;
+      yield connection;
+    }
+  }
+
+  /** @internal */
+  override async disconnect(connection: Connection): Promise<void> {
+    const { handle } = this.created;
+    const syscall = this.syscall('disconnect');
+    await this.await(() => {
+      const status = native.comchDisconnect(handle, connection.number);
+      if (status === -DocaStatus.AGAIN) return undefined;
+      if (status !== -DocaStatus.NOT_CONNECTED) checked(status, syscall);
+      return true;
+    }, undefined);
+    this.forget(connection);
+  }
+
+  protected override connected(connection: Connection): void {
+    this.#accepted.push(connection);
+  }
+  protected override syscall(name: string): string {
+    return `${this.prefix}server_${name}`;
+  }
+}

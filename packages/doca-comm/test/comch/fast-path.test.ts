@@ -1,0 +1,135 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { expect, onTestFinished, test } from 'vitest';
+import { allocMmap, type Connection, DocaAccess, type Mmap } from '../../dist/index.js';
+import { pairOf, text } from './helpers.js';
+
+const MIB = 1 << 20;
+const sum = (data: Uint8Array) => createHash('sha256').update(data).digest('hex');
+
+function mmapOf(connection: Connection, length: number, permissions?: number): Mmap {
+  const mmap = allocMmap(connection.end.device, length, permissions);
+  onTestFinished(async () => {
+    await connection.end.closeAsync();
+    mmap.close();
+  });
+  return mmap;
+}
+const part = (mmap: Mmap, index: number, length: number) => new Uint8Array(mmap.buffer, index * length, length);
+
+test('messages of 1 MiB arrive in the posted memory, with their immediate data', async () => {
+  const { accepted, connected } = await pairOf('large');
+  const [from, to] = [mmapOf(connected, 4 * MIB), mmapOf(accepted, 4 * MIB)];
+  const consumer = await accepted.createConsumer({ mmap: to });
+  const producer = await connected.createProducer();
+  const id = await connected.nextConsumer();
+  expect(id).toBe(consumer.id);
+  expect(connected.consumers).toEqual([id]);
+  for (let i = 0; i < 4; i++) {
+    randomBytes(MIB).copy(part(from, i, MIB));
+    expect(consumer.post(part(to, i, MIB))).toBe(true);
+  }
+  for (let i = 0; i < 4; i++) {
+    const sending = producer.send(part(from, i, MIB), id, Buffer.from(`number ${i}`));
+    const { data, immediate, producerId } = await consumer.receive();
+    await sending;
+    expect([text(immediate), producerId, data.byteOffset]).toEqual([`number ${i}`, producer.id, i * MIB]);
+    expect(sum(data)).toBe(sum(part(from, i, MIB)));
+  }
+});
+
+test('a producer waits for posted memory; no more tasks is false', async () => {
+  const { accepted, connected } = await pairOf('pressure');
+  const [from, to] = [mmapOf(connected, 64 * 1024), mmapOf(accepted, 64 * 1024)];
+  const consumer = await accepted.createConsumer({ mmap: to, tasks: 4 });
+  const producer = await connected.createProducer({ tasks: 4 });
+  const id = await connected.nextConsumer();
+  let posted = 0;
+  while (consumer.post(part(to, posted, 64))) posted++;
+  expect(posted).toBe(4);
+  const sends = Array.from({ length: 40 }, (_, i) => {
+    part(from, i, 64).fill(i);
+    return producer.send(part(from, i, 64), id);
+  });
+  for (let i = 0; i < 40; i++) {
+    const { data } = await consumer.receive();
+    expect(data).toEqual(new Uint8Array(64).fill(i));
+    if (i < 36) consumer.post(data);
+  }
+  await Promise.all(sends);
+});
+
+test('many producers and consumers of one connection, both ways', async () => {
+  const { accepted, connected } = await pairOf('crowd');
+  const lanes = 4;
+  const count = 25;
+  const one = async (from: Connection, to: Connection) => {
+    const [source, target] = [mmapOf(from, 256 * lanes), mmapOf(to, 256 * lanes)];
+    const consumers = await Promise.all(Array.from({ length: lanes }, () => to.createConsumer({ mmap: target })));
+    const producers = await Promise.all(Array.from({ length: lanes }, () => from.createProducer()));
+    await Promise.all(
+      consumers.map(async (consumer, lane) => {
+        const receiving = (async () => {
+          for (let n = 0; n < count; n++) {
+            consumer.post(part(target, lane, 256));
+            const { data, producerId } = await consumer.receive();
+            expect([data[0], producerId]).toEqual([n, producers[lane]?.id]);
+          }
+        })();
+        while (!from.consumers.includes(consumer.id)) await from.nextConsumer();
+        for (let n = 0; n < count; n++) {
+          const view = part(source, lane, 256);
+          view.fill(n);
+          await producers[lane]?.send(view, consumer.id);
+        }
+        await receiving;
+      }),
+    );
+  };
+  await one(connected, accepted);
+  await one(accepted, connected);
+});
+
+test('what is posted fails when the consumer closes; a consumer that closes is gone at the peer', async () => {
+  const { accepted, connected } = await pairOf('closing');
+  const to = mmapOf(accepted, 4096);
+  const consumer = await accepted.createConsumer({ mmap: to });
+  const id = await connected.nextConsumer();
+  consumer.post(new Uint8Array(to.buffer));
+  expect(() => {
+    to.close();
+  }).toThrow(/IN_USE/);
+  const waiting = consumer.receive();
+  await consumer.closeAsync();
+  await expect(waiting).rejects.toMatchObject({ name: 'DocaError' });
+  await expect.poll(() => (connected.poll(), connected.consumers)).not.toContain(id);
+  expect(() => consumer.post(new Uint8Array(to.buffer))).toThrow(/NOT_CONNECTED/);
+});
+
+test('a connection that ends in the middle of a transfer', async () => {
+  const { accepted, connected, client } = await pairOf('middle');
+  const [from, to] = [mmapOf(connected, MIB), mmapOf(accepted, MIB)];
+  const consumer = await accepted.createConsumer({ mmap: to });
+  const producer = await connected.createProducer();
+  const id = await connected.nextConsumer();
+  // Nothing is posted.
+  const failed = expect(producer.send(new Uint8Array(from.buffer), id)).rejects.toMatchObject({ name: 'DocaError' });
+  const ended = expect(consumer.receive()).rejects.toMatchObject({ code: 'DOCA_ERROR_CONNECTION_RESET' });
+  await client.closeAsync();
+  await failed;
+  await ended;
+});
+
+test('memory is checked', async () => {
+  const { accepted, connected } = await pairOf('checked');
+  const [from, to] = [mmapOf(connected, 4096, DocaAccess.PCI_READ_ONLY), mmapOf(accepted, 4096)];
+  const consumer = await accepted.createConsumer({ mmap: to });
+  const producer = await connected.createProducer();
+  const id = await connected.nextConsumer();
+  expect(() => consumer.post(new Uint8Array(16))).toThrow(/view must be a view of memory of allocMmap/);
+  expect(() => consumer.post(new Uint8Array(from.buffer))).toThrow(/view must be a view of the consumer's mmap/);
+  expect(() => producer.trySend(Buffer.from('x'), id)).toThrow(/view must be a view of memory/);
+  expect(() => producer.trySend(new Uint8Array(from.buffer), -1)).toThrow(/consumer must be/);
+  expect(() => producer.trySend(new Uint8Array(from.buffer), id, new Uint8Array(2000))).toThrow(/INVALID_VALUE/);
+  expect(() => allocMmap(connected.end.device, 0)).toThrow(/length must be/);
+  expect(() => allocMmap({} as never, 10)).toThrow(/device must be a Device/);
+});

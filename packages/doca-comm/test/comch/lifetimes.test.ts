@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { allocMmap } from '../../dist/index.js';
+import { script } from '../helpers/program.js';
+import { clientOf, pairOf, serverOf } from './helpers.js';
+
+test('what nobody closed is freed by garbage collection, also in the middle of transfers', async () => {
+  const program = script('comch-abandon.mjs', []);
+  expect([await program.ended, program.output()]).toEqual([0, '0 left\n']);
+}, 60_000);
+
+test('clients in worker threads; what a thread leaves open ends with it', async () => {
+  const program = script('comch-workers.mjs', []);
+  const lines = ['closes', 'returns', 'waits'].map((end) => `a worker that ${end}\n`);
+  expect([await program.ended, program.output()]).toEqual([0, `${lines.join('')}0 left\n`]);
+}, 60_000);
+
+test('close while messages are under way and while others wait', async () => {
+  const { server, connected, accepted } = await pairOf('in flight', { sendTasks: 8 });
+  const results = Promise.allSettled([
+    ...Array.from({ length: 40 }, () => connected.send(Buffer.alloc(100))),
+    accepted.receive({ signal: AbortSignal.timeout(1) }),
+    connected.nextConsumer(),
+    server.accept(),
+  ]);
+  await sleep(2);
+  connected.end.close();
+  server.close();
+  for (const result of await results) {
+    if (result.status === 'rejected') expect((result.reason as Error).name).toMatch(/DocaError|TimeoutError/);
+  }
+  expect([server.closed, connected.connected, accepted.connected]).toEqual([true, false, false]);
+  expect(() => connected.trySend(Buffer.from('x'))).toThrow(/NOT_CONNECTED/);
+});
+
+test('junk in any place gives an error, and never a crash', async () => {
+  const { server, client, accepted, connected } = await pairOf('junk');
+  const mmap = allocMmap(server.device, 4096);
+  const consumer = await accepted.createConsumer({ mmap });
+  const producer = await connected.createProducer();
+  const junk: unknown[] = [undefined, null, -1, 1.5, NaN, 2 ** 40, 7n, '', 'x', Symbol('s'), {}, [], () => 1];
+  junk.push(new Uint16Array(9), new Uint8Array(9), new DataView(new ArrayBuffer(2)), { signal: 5 }, { mmap: {} });
+  const called = ['trySend', 'send', 'post', 'receive', 'nextConsumer', 'accept', 'connect', 'createConsumer'];
+  const targets = { consumer, producer, accepted, connected, server, client };
+  for (const [name, target] of Object.entries(targets)) {
+    for (let proto: object = target; proto !== Object.prototype; proto = Object.getPrototypeOf(proto) as object) {
+      for (const [key, { value }] of Object.entries(Object.getOwnPropertyDescriptors(proto))) {
+        // What is for the package alone takes what the package gives.
+        if (typeof value !== 'function' || !called.includes(key)) continue;
+        for (const first of junk) {
+          for (const second of [undefined, 5, { signal: AbortSignal.abort() }]) {
+            try {
+              const result: unknown = (value as (...args: unknown[]) => unknown).call(target, first, second);
+              if (result instanceof Promise) void result.catch(() => undefined);
+            } catch (error) {
+              expect(error, `${name}.${key}`).toBeInstanceOf(Error);
+            }
+          }
+        }
+      }
+    }
+  }
+  expect([accepted.connected, connected.connected]).toEqual([true, true]);
+  await server.closeAsync();
+  mmap.close();
+});
+
+test('a server that is closed can be followed by another of its name', async () => {
+  for (let round = 0; round < 3; round++) {
+    const server = serverOf('again');
+    const [connection] = await Promise.all([server.accept(), clientOf('again').connect()]);
+    expect(connection.connected).toBe(true);
+    await server.closeAsync();
+  }
+});
