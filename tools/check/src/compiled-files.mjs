@@ -26,14 +26,14 @@ export function compiledFiles(env) {
 }
 
 /**
- * The folder of a native part's database, in a build folder of its own: the build compiles sources in batches.
+ * The folder of a native part's database, in a build folder of its own.
  * @param {string} directory of the package
  * @param {NodeJS.ProcessEnv} env
  */
 function nativeDatabase(directory, env) {
   if (!existsSync(join(directory, 'native/CMakeLists.txt'))) return [];
   const build = 'build/by-file';
-  mustRun('cmake', ['-S', 'native', '-B', build, '-G', 'Ninja', '-DVERBS_UNITY=OFF'], { cwd: directory, env });
+  mustRun('cmake', ['-S', 'native', '-B', build, '-G', 'Ninja', '-DVERBS_PRECOMPILE=OFF'], { cwd: directory, env });
   return [join(directory, build)];
 }
 
@@ -46,8 +46,8 @@ function addonDatabase(directory, env) {
   const addon = 'native/binding';
   if (!existsSync(join(directory, addon, 'binding.gyp'))) return [];
   const formats = ['-f', 'make', '-f', 'compile_commands_json'];
-  const byFile = { ...env, VERBS_UNITY: 'OFF' };
-  mustRun('node_modules/.bin/node-gyp', ['-C', addon, 'configure', '--', ...formats], { cwd: directory, env: byFile });
+
+  mustRun('node_modules/.bin/node-gyp', ['-C', addon, 'configure', '--', ...formats], { cwd: directory, env });
   return [join(directory, addon, 'build/Release')];
 }
 

@@ -146,8 +146,8 @@ describe('the coverage table', () => {
       branches: { count: 4, covered: covered / 2 },
     });
     const text = table([
-      ['packages/soft/native/nic/ingress/ingress.cc', lines(8)],
-      ['packages/soft/native/nic/ingress/ingress.cc', lines(2)],
+      ['packages/soft/native/nic/ingress.cc', lines(8)],
+      ['packages/soft/native/nic/ingress.cc', lines(2)],
       ['packages/soft/native/nic/ingress/parsed.h', lines(6)],
       ['packages/soft/native/host/devices/registry.cc', lines(0)],
       ['packages/soft/native/fuzz/world.cc', lines(10)],

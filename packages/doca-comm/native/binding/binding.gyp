@@ -2,27 +2,22 @@
   'targets': [
     {
       'target_name': 'verbs_doca_comm',
-      # Compiled in batches: see gyp/batches.mjs of @verbs/core.
-      'variables': {
-        'batches': "<!(node -p \"require('node:path').join(require.resolve('@verbs/core/package.json'), '../native/gyp/batches.mjs')\")",
-        'files': [
-          'addon.cc',
-          'background_call.cc',
-          'device.cc',
-          'endpoint.cc',
-          'library.cc',
-          'peer.cc',
-          'representor.cc',
-          'comch/context.cc',
-          'comch/end.cc',
-          'comch/end_calls.cc',
-          'comch/engine.cc',
-          'comch/engine_calls.cc',
-          'comch/mmap.cc',
-          'comch/path.cc',
-        ],
-      },
-      'sources': ['<!@(node <(batches) <@(files))'],
+      'sources': [
+        'addon.cc',
+        'background_call.cc',
+        'comch/context.cc',
+        'comch/end.cc',
+        'comch/end_calls.cc',
+        'comch/engine.cc',
+        'comch/engine_calls.cc',
+        'comch/mmap.cc',
+        'comch/path.cc',
+        'device.cc',
+        'endpoint.cc',
+        'library.cc',
+        'peer.cc',
+        'representor.cc',
+      ],
       # Not by the package's own gyp target: that writes into its directory, which addons that are built at once share.
       'include_dirs': [
         '..',

@@ -2,12 +2,15 @@
   'targets': [
     {
       'target_name': 'verbs_hbl',
-      # Compiled in batches: see gyp/batches.mjs of @verbs/core.
-      'variables': {
-        'batches': "<!(node -p \"require('node:path').join(require.resolve('@verbs/core/package.json'), '../native/gyp/batches.mjs')\")",
-        'files': ['addon.cc', 'collective.cc', 'device.cc', 'encap.cc', 'library.cc', 'queues.cc', 'usr_fifo.cc'],
-      },
-      'sources': ['<!@(node <(batches) <@(files))'],
+      'sources': [
+        'addon.cc',
+        'collective.cc',
+        'device.cc',
+        'encap.cc',
+        'library.cc',
+        'queues.cc',
+        'usr_fifo.cc',
+      ],
       'include_dirs': [
         '..',
         '../include',

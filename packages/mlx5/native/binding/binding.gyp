@@ -2,16 +2,19 @@
   'targets': [
     {
       'target_name': 'verbs_mlx5',
-      # Compiled in batches: see gyp/batches.mjs of @verbs/core.
-      'variables': {
-        'batches': "<!(node -p \"require('node:path').join(require.resolve('@verbs/core/package.json'), '../native/gyp/batches.mjs')\")",
-        'files': [
-          'addon.cc', 'crypto.cc', 'device.cc', 'devx/devx.cc', 'devx/devx_events.cc', 'devx/devx_memory.cc', 'dr/dr.cc',
-          'dr/dr_actions.cc', 'dr/dr_meters.cc', 'flow.cc', 'flow_actions.cc', 'internals.cc', 'library.cc',
-          'queue_settings.cc', 'queues.cc', 'scheduling.cc', 'vfio.cc',
-        ],
-      },
-      'sources': ['<!@(node <(batches) <@(files))'],
+      'sources': [
+        'addon.cc',
+        'crypto.cc',
+        'device.cc',
+        'devx/devx.cc',
+        'devx/devx_memory.cc',
+        'dr/actions.cc',
+        'dr/dr.cc',
+        'flow.cc',
+        'internals.cc',
+        'library.cc',
+        'queues.cc',
+      ],
       'include_dirs': [
         '..',
         "<!(node -p \"require('node:path').join(require.resolve('@verbs/core/package.json'), '../native/include')\")",

@@ -1,6 +1,5 @@
 # The unit tests of the steering engine and of the model.
-set(CMAKE_UNITY_BUILD OFF)  # each file has its own frames, by the same names
-add_library(test_main OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/test/main.cc)
+verbs_test_main()
 file(GLOB_RECURSE steering_tests CONFIGURE_DEPENDS
   ${CMAKE_CURRENT_SOURCE_DIR}/test/steering/*.cc ${CMAKE_CURRENT_SOURCE_DIR}/test/support/steering/*.cc)
 add_executable(steering_test $<TARGET_OBJECTS:test_main> ${steering_tests})
@@ -14,6 +13,7 @@ add_executable(model_test $<TARGET_OBJECTS:test_main> ${model_tests}
   ${CMAKE_CURRENT_SOURCE_DIR}/../../soft/native/test/abi/support/failing_new.cc)
 target_include_directories(model_test PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/../../soft/native)
 verbs_foreign_program(model_test mlx5_dropin)
+verbs_test_programs(steering_test model_test)
 add_test(NAME model COMMAND model_test)
 set(devices "mlx5_soft0,kind=mlx5" "mlx5_no0,kind=mlx5,decap=0" "mlx5_no1,kind=mlx5,encap_general_header=0"
   "mlx5_no2,kind=mlx5,reformat_l3_tunnel_to_l2=0" "mlx5_no3,kind=mlx5,reformat_l2_to_l3_tunnel=0"

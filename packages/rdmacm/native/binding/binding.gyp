@@ -2,15 +2,19 @@
   'targets': [
     {
       'target_name': 'verbs_rdmacm',
-      # Compiled in batches: see gyp/batches.mjs of @verbs/core.
-      'variables': {
-        'batches': "<!(node -p \"require('node:path').join(require.resolve('@verbs/core/package.json'), '../native/gyp/batches.mjs')\")",
-        'files': [
-          'addon.cc', 'address.cc', 'addrinfo.cc', 'channel.cc', 'connection.cc', 'device.cc', 'event.cc', 'id.cc',
-          'library.cc', 'multicast.cc', 'queue_pair.cc',
-        ],
-      },
-      'sources': ['<!@(node <(batches) <@(files))'],
+      'sources': [
+        'addon.cc',
+        'address.cc',
+        'addrinfo.cc',
+        'channel.cc',
+        'connection.cc',
+        'device.cc',
+        'event.cc',
+        'id.cc',
+        'library.cc',
+        'multicast.cc',
+        'queue_pair.cc',
+      ],
       # Not by the package's own gyp target: that writes into its directory, which addons that are built at once share.
       'include_dirs': [
         '..',

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 
-#include "cm/mad.h"
 #include "cm/message.h"
 #include "verbs_soft_cm.h"
 #include "wire/frame.h"

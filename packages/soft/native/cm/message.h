@@ -3,11 +3,68 @@
 // emit() takes at most kData bytes.
 #pragma once
 
-#include "cm/mad.h"
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
 #include "verbs_soft_cm.h"
+#include "wire/bytes.h"
 #include "wire/gid.h"
 
 namespace verbs::soft::cm {
+
+// Management datagrams of the communication management class: 256 bytes, of which the first 24 are the header that all
+// classes have (IBTA volume 1, 13.4 and 12.6).
+
+inline constexpr std::size_t kMadSize = 256;
+inline constexpr std::size_t kMadHeader = 24;
+// Of the attribute modifier, in which REQ and REP have the options of extended connection establishment.
+inline constexpr std::size_t kMadModifier = 20;
+
+using Mad = std::array<std::uint8_t, kMadSize>;
+using MadView = std::span<const std::uint8_t, kMadSize>;
+
+enum class Attribute : std::uint16_t {
+  kReq = 0x10,
+  kMra = 0x11,
+  kRej = 0x12,
+  kRep = 0x13,
+  kRtu = 0x14,
+  kDreq = 0x15,
+  kDrep = 0x16,
+  kSidrReq = 0x17,
+  kSidrRep = 0x18,
+  kLap = 0x19,
+  kApr = 0x1a,
+};
+
+struct MadHeader {
+  static constexpr std::uint8_t kBaseVersion = 1;
+  static constexpr std::uint8_t kClass = 0x07;
+  static constexpr std::uint8_t kClassVersion = 2;
+  static constexpr std::uint8_t kSend = 0x03;
+
+  std::uint64_t transaction = 0;
+  Attribute attribute = Attribute::kReq;
+
+  // False unless it is a message of this class and version.
+  static bool parse(MadView mad, MadHeader* header) {
+    if (mad[0] != kBaseVersion || mad[1] != kClass || mad[2] != kClassVersion || mad[3] != kSend) return false;
+    header->transaction = wire::load_be<std::uint64_t>(&mad[8]);
+    header->attribute = static_cast<Attribute>(wire::load_be<std::uint16_t>(&mad[16]));
+    return true;
+  }
+
+  void emit(Mad* mad) const {
+    (*mad)[0] = kBaseVersion;
+    (*mad)[1] = kClass;
+    (*mad)[2] = kClassVersion;
+    (*mad)[3] = kSend;
+    wire::store_be(&(*mad)[8], transaction);
+    wire::store_be(&(*mad)[16], static_cast<std::uint16_t>(attribute));
+  }
+};
 
 using Data = std::span<const std::uint8_t>;
 
@@ -164,5 +221,23 @@ struct SidrRep {
   static SidrRep parse(MadView mad);
   void emit(Mad* mad) const;
 };
+
+// A message as the datagram that carries it.
+
+template <typename Message>
+Mad make_mad(std::uint64_t transaction, Attribute attribute, const Message& message) {
+  Mad mad{};
+  MadHeader{transaction, attribute}.emit(&mad);
+  message.emit(&mad);
+  return mad;
+}
+
+// The IP addressing header at the start of a request's private data (IBTA annex A11): by which addresses and port a
+// program chose its peer.
+
+// False unless the bytes begin with such a header, and the addresses are of the version that it names.
+bool parse_ip_header(std::span<const std::uint8_t> bytes, verbs_soft_cm_ip* ip);
+// Writes VERBS_SOFT_CM_IP_HEADER bytes.
+void emit_ip_header(const verbs_soft_cm_ip& ip, std::uint8_t* bytes);
 
 }  // namespace verbs::soft::cm

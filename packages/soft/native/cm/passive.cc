@@ -2,9 +2,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "cm/ip_header.h"
-#include "cm/make_mad.h"
 #include "cm/manager.h"
+#include "cm/message.h"
 #include "cm/timing.h"
 
 namespace verbs::soft::cm {

@@ -8,11 +8,39 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 
-# Eight sources are compiled as one: most of the time goes into the standard library's headers, so that a whole build takes
-# a third of it. File-local names are therefore unique within a target; tools that read file by file switch it off.
-option(VERBS_UNITY "Compile sources in batches" ON)
-set(CMAKE_UNITY_BUILD ${VERBS_UNITY})
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+# Half of the time of a source goes into the standard library's headers: targets of C++ that are compiled alike parse them once,
+# the first of them for all. A source still includes what it uses; tools that read file by file switch this off.
+option(VERBS_PRECOMPILE "Parse the standard library's headers once" ON)
+function(verbs_precompile first)
+  if(VERBS_PRECOMPILE)
+    target_precompile_headers(${first} PRIVATE <algorithm> <array> <atomic> <cerrno> <cstdint> <cstring> <functional> <map>
+      <memory> <mutex> <optional> <span> <string> <string_view> <thread> <utility> <vector>)
+    foreach(target ${ARGN})
+      target_precompile_headers(${target} REUSE_FROM ${first})
+    endforeach()
+  endif()
+endfunction()
+
+# The main function of doctest's tests, in the target test_main, and its header for the programs that follow.
+function(verbs_test_main)
+  add_library(test_main OBJECT ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../test/main.cc)
+  # As CMake compiles programs.
+  set_target_properties(test_main PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(test_main PRIVATE -fPIE)
+  verbs_precompile(test_main)
+  if(VERBS_PRECOMPILE)
+    target_precompile_headers(test_main PRIVATE <doctest/doctest.h>)
+  endif()
+endfunction()
+
+# Programs of tests that are compiled like test_main.
+function(verbs_test_programs)
+  if(VERBS_PRECOMPILE)
+    foreach(program ${ARGN})
+      target_precompile_headers(${program} REUSE_FROM test_main)
+    endforeach()
+  endif()
+endfunction()
 
 set(VERBS_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined or thread")
 

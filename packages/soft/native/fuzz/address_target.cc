@@ -3,8 +3,8 @@
 
 #include "fuzz/check.h"
 #include "fuzz/input.h"
-#include "host/configuration/address.h"
-#include "link/udp/socket_address.h"
+#include "host/configuration/configuration.h"
+#include "link/udp/ip_socket.h"
 
 using namespace verbs::soft;
 using namespace verbs::soft::fuzz;

@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "fuzz/check.h"
-#include "link/reference.h"
+#include "link/link.h"
+#include "nic/base/guarded_memory.h"
 #include "nic/objects/multicast.h"
-#include "nic/shared/guarded_memory.h"
 #include "wire/frame.h"
 #include "wire/headers.h"
 #include "wire/icrc.h"

@@ -8,7 +8,7 @@
 
 #include "fuzz/check.h"
 #include "fuzz/input.h"
-#include "link/udp/peer_filter.h"
+#include "link/udp/foreign_peers.h"
 #include "link/udp/transmit_batch.h"
 #include "wire/bytes.h"
 #include "wire/icrc.h"

@@ -5,7 +5,6 @@
 
 #include "fuzz/check.h"
 #include "fuzz/input.h"
-#include "wire/crc32.h"
 #include "wire/frame.h"
 #include "wire/headers.h"
 #include "wire/icrc.h"

@@ -1,6 +1,6 @@
 // The fault handler of the process, for SIGSEGV and SIGBUS. There is one for the NIC and all models. A fault belongs to
-// a guarded access of its thread (access_guard.h), to a watched range (watched_ranges.h), or to somebody else: then it
-// is passed on to the handler that was there before, once (handler_chain.h).
+// a guarded access of its thread (access_guard.h), to a watched range, or to somebody else: then it
+// is passed on to the handler that was there before, once.
 #pragma once
 
 namespace verbs::soft::guard {

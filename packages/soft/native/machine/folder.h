@@ -13,6 +13,9 @@
 // stack, and little of that. It throws nothing (no substr()): the preloaded library has no C++ library.
 #pragma once
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -44,5 +47,31 @@ inline constexpr std::string_view kVirtualDevices = "/sys/devices/virtual/infini
 // The bus of models' devices: no card is in this domain.
 inline constexpr std::string_view kBusDomain = "5f5f:";
 inline constexpr std::string_view kBusDevices = "/sys/devices/pci5f5f:00";
+
+// The entries of a folder, as the kernel itself tells them: not by way of the preloaded library, and in signal handlers
+// too.
+
+struct Entry {  // struct linux_dirent64
+  std::uint64_t inode;
+  std::int64_t next;
+  std::uint16_t size;
+  std::uint8_t type;
+  char name[];
+};
+
+// Calls visit(name) for each entry of an open folder but "." and "..".
+template <typename Visit>
+void for_each_entry(int folder, const Visit& visit) {
+  alignas(Entry) char bytes[1024];
+  for (long filled; (filled = syscall(SYS_getdents64, folder, bytes, sizeof bytes)) > 0;) {
+    for (long at = 0; at < filled;) {
+      const auto* entry = reinterpret_cast<const Entry*>(bytes + at);
+      at += entry->size;
+      const char* name = entry->name;
+      if (name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'))) continue;
+      visit(name);
+    }
+  }
+}
 
 }  // namespace verbs::soft::machine

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "system/kernel.h"
+#include "system/libc.h"
 
 namespace verbs::soft::system {
 

@@ -5,10 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "machine/entries.h"
 #include "machine/folder.h"
-#include "system/content.h"
-#include "system/kernel.h"
+#include "system/libc.h"
 #include "system/place.h"
 #include "system/text.h"
 #include "system/tree.h"

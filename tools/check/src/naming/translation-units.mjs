@@ -18,9 +18,9 @@ const apart = ['binding', 'model/dropin', 'system'];
  * Others like them are found, but only after the whole unit was read for nothing.
  */
 const alone = [
-  'packages/mlx5/native/model/dr/header_action.cc',
+  'packages/mlx5/native/model/dr/action.cc',
   'packages/mlx5/native/model/library/exports.cc',
-  'packages/soft/native/abi/device/sysfs.cc',
+  'packages/soft/native/abi/device/text.cc',
   'tools/uverbs/native/kernel/write_commands.cc',
 ].map((path) => join(root, path));
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 /** @import { Arrow } from './graph.mjs' */
 
 /**
- * The includes of a C++ file within its package: `#include "nic/objects/qp.h"` names a header by its path from native/,
+ * The includes of a C++ file within its package: `#include "nic/objects/queue_pair.h"` names a header by its path from native/,
  * an exported header by its path from native/include.
  *
  * @param {string} file

@@ -4,7 +4,7 @@
 #include <infiniband/verbs.h>
 
 #include "binding/device/library.h"
-#include "binding/lifetime/environment.h"
+#include "binding/lifetime/handle.h"
 #include "binding/lifetime/object.h"
 #include "provider/descriptor_watcher.h"
 

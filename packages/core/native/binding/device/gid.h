@@ -17,4 +17,8 @@ Napi::Object write_ah_attr(Napi::Env env, const ibv_ah_attr& attr);
 
 void init_gid(Napi::Object exports);
 
+// Queries of a library that need no device: the names of values, rates, and whether fork() is supported.
+
+void init_text(Napi::Object exports);
+
 }  // namespace verbs::core

@@ -2,13 +2,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "binding/lifetime/object.h"
 #include "provider/boundary.h"
+#include "provider/environment.h"
 #include "provider/napi_setup.h"
 
 namespace verbs::core {
@@ -88,5 +93,86 @@ template <Napi::Value (*F)(const Napi::CallbackInfo&)>
 void export_function(Napi::Object exports, const char* name) {
   exports.Set(name, Napi::Function::New<contained<F>>(exports.Env(), name));
 }
+
+// Small unforgeable names for objects: an index with a generation, so that a stale id finds nothing.
+
+template <typename T>
+class IdTable {
+ public:
+  // Never 0.
+  std::uint32_t insert(T* object) {
+    std::uint32_t index;
+    if (free_.empty()) {
+      index = static_cast<std::uint32_t>(slots_.size());
+      if (index > kMaxIndex) return 0;
+      slots_.push_back({});
+    } else {
+      index = free_.back();
+      free_.pop_back();
+    }
+    // Room for giving it back, so that Erase cannot fail.
+    free_.reserve(slots_.size());
+    Slot& slot = slots_[index];
+    slot.object = object;
+    return slot.generation << kIndexBits | index;
+  }
+
+  T* find(std::uint32_t id) const {
+    const std::uint32_t index = id & kMaxIndex;
+    if (index >= slots_.size()) return nullptr;
+    const Slot& slot = slots_[index];
+    return slot.generation == id >> kIndexBits ? slot.object : nullptr;
+  }
+
+  void erase(std::uint32_t id) {
+    if (find(id) == nullptr) return;
+    Slot& slot = slots_[id & kMaxIndex];
+    slot.object = nullptr;
+    slot.generation = slot.generation == kMaxGeneration ? 1 : slot.generation + 1;
+    free_.push_back(id & kMaxIndex);
+  }
+
+ private:
+  static constexpr unsigned kIndexBits = 22;  // four million live objects, a thousand generations
+  static constexpr std::uint32_t kMaxIndex = (1u << kIndexBits) - 1;
+  static constexpr std::uint32_t kMaxGeneration = (1u << (32 - kIndexBits)) - 1;
+  struct Slot {
+    T* object = nullptr;
+    std::uint32_t generation = 1;
+  };
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_;
+};
+
+// The state of the addon for one JavaScript environment (the main thread or a worker). Environments share nothing.
+
+class AddressHandle;
+class Library;
+class MemoryBlock;
+class MemoryRegion;
+class MemoryWindow;
+class RequestQueue;
+
+struct Environment final : provider::Environment {
+  static std::shared_ptr<Environment> create(napi_env env);
+  static const std::shared_ptr<Environment>& of(napi_env env);
+  // For calls of a provider's addon, which has a napi_env of its own.
+  static std::shared_ptr<Environment> of_thread();
+
+  // The number by which events name a completion queue or queue pair.
+  std::uintptr_t next_id = 1;
+  // Work requests name memory regions, address handles and memory windows by these ids, so that no pointer ever comes
+  // from JavaScript.
+  IdTable<MemoryRegion> memory_regions;
+  IdTable<AddressHandle> address_handles;
+  IdTable<MemoryWindow> memory_windows;
+  // The queue of a C wr_id, by the id in its upper half.
+  IdTable<RequestQueue> request_queues;
+  // The memory of allocMr, by its first address.
+  std::map<std::uintptr_t, std::weak_ptr<MemoryBlock>> blocks;
+  // Libraries by the name they were asked for.
+  // By name and prefix.
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<const Library>> libraries;
+};
 
 }  // namespace verbs::core

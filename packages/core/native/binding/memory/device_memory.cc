@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "binding/memory/copy.h"
+#include "binding/memory/buffers.h"
 
 namespace verbs::core {
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "binding/lifetime/environment.h"
+#include "binding/lifetime/handle.h"
 #include "binding/lifetime/object.h"
 
 namespace verbs::core {

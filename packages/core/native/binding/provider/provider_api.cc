@@ -10,7 +10,6 @@
 #include "binding/lifetime/handle.h"
 #include "binding/memory/device_memory.h"
 #include "binding/memory/memory_region.h"
-#include "binding/qp/qp_attributes.h"
 #include "binding/qp/qp_creation.h"
 #include "binding/qp/queue_pair.h"
 #include "binding/qp/receive_work_queue.h"

@@ -1,6 +1,8 @@
 // Making queue pairs: ibv_create_qp, ibv_create_qp_ex, ibv_open_qp.
 #pragma once
 
+#include <infiniband/verbs.h>
+
 #include <memory>
 
 #include "binding/lifetime/object.h"
@@ -14,5 +16,14 @@ Napi::Value create_qp(Napi::Env env, const napi_value* arguments, const VendorMa
                       const std::shared_ptr<Object>& parent);
 
 void init_qp_creation(Napi::Object exports);
+
+// ibv_qp_attr and its parts on their way between JavaScript and C.
+
+ibv_qp_cap read_cap(Napi::Object object);
+Napi::Object write_cap(Napi::Env env, const ibv_qp_cap& cap);
+
+// Reads the fields that are there; the mask that goes with them is the caller's.
+ibv_qp_attr read_qp_attr(Napi::Object object);
+Napi::Object write_qp_attr(Napi::Env env, const ibv_qp_attr& attr);
 
 }  // namespace verbs::core

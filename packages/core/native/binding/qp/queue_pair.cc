@@ -8,7 +8,6 @@
 #include "binding/completion/completion_counter.h"
 #include "binding/device/gid.h"
 #include "binding/lifetime/handle.h"
-#include "binding/qp/qp_attributes.h"
 #include "binding/qp/qp_creation.h"
 #include "provider/exchange.h"
 

@@ -8,8 +8,8 @@
 #include "binding/device/domains.h"
 #include "binding/lifetime/vendor_make.h"
 #include "binding/memory/protection_domain.h"
-#include "binding/posting/receive_poster.h"
 #include "binding/posting/send_poster.h"
+#include "binding/posting/work_queue.h"
 #include "binding/qp/shared_receive_queue.h"
 
 namespace verbs::core {

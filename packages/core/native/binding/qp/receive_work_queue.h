@@ -2,9 +2,10 @@
 #pragma once
 
 #include "binding/completion/completion_queue.h"
+#include "binding/device/owned.h"
 #include "binding/lifetime/vendor_make.h"
 #include "binding/memory/protection_domain.h"
-#include "binding/posting/receive_poster.h"
+#include "binding/posting/work_queue.h"
 
 namespace verbs::core {
 
@@ -38,5 +39,11 @@ class ReceiveWorkQueue final : public Object {
   ibv_wq* wq_;
   ReceivePoster poster_;
 };
+
+// ibv_rwq_ind_table: which receive work queue a hash chooses.
+
+using IndirectionTable = Owned<ibv_rwq_ind_table, VERBS_CORE_RWQ_IND_TABLE>;
+
+void init_indirection_table(Napi::Object exports);
 
 }  // namespace verbs::core

@@ -4,8 +4,7 @@
 #include "binding/completion/completion_queue.h"
 #include "binding/device/domains.h"
 #include "binding/memory/protection_domain.h"
-#include "binding/posting/receive_poster.h"
-#include "binding/posting/shared_queue.h"
+#include "binding/posting/work_queue.h"
 
 namespace verbs::core {
 

@@ -150,8 +150,8 @@ void Engine::leave_loop(const std::shared_ptr<void>& done) {
   }
   const Current current(*this);
   // An environment ends once, with all of its engines.
-  static thread_local const auto end = std::chrono::steady_clock::now() + kFarewell;
-  for (reap(); !contexts_.empty() && std::chrono::steady_clock::now() < end; reap()) {
+  static thread_local const auto kEnd = std::chrono::steady_clock::now() + kFarewell;
+  for (reap(); !contexts_.empty() && std::chrono::steady_clock::now() < kEnd; reap()) {
     while (functions().pe_progress(pe_) != 0);
     for (const auto& [id, context] : contexts_) {
       while (!context->events_.empty()) context->pop_front();

@@ -56,14 +56,18 @@ class Engine final : public provider::LoopUser, public std::enable_shared_from_t
   // The engine in whose calls callbacks of C come now, on this thread.
   class Current {
    public:
-    explicit Current(Engine& engine) : before_(std::exchange(current_, &engine)) {}
-    ~Current() { current_ = before_; }
+    explicit Current(Engine& engine) : before_(std::exchange(slot(), &engine)) {}
+    ~Current() { slot() = before_; }
     Current(const Current&) = delete;
     Current& operator=(const Current&) = delete;
-    static Engine* get() { return current_; }
+    static Engine* get() { return slot(); }
 
    private:
-    static inline thread_local Engine* current_ = nullptr;
+    static Engine*& slot() {
+      static thread_local Engine* engine = nullptr;
+      return engine;
+    }
+
     Engine* const before_;
   };
 

@@ -11,6 +11,7 @@
 #include "model/comch/control.h"
 #include "model/nic/reliable.h"
 #include "model/nic/verbs.h"
+#include "model/setup/handshake_channel.h"
 
 namespace verbs::doca_comm::model::comch {
 

@@ -20,6 +20,7 @@
 #include "test/support/hostile.h"
 #include "verbs_doca_control.h"
 
+using namespace verbs::doca_comm::model::test;
 using verbs::doca_comm::model::ServiceAddress;
 using verbs::doca_comm::model::ServiceEntry;
 namespace fs = std::filesystem;

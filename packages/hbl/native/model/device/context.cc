@@ -4,7 +4,6 @@
 #include "verbs_soft_fork.h"
 
 namespace verbs::hbl::model {
-
 namespace {
 
 constinit soft::model::Attachment attachment;

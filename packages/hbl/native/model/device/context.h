@@ -1,6 +1,7 @@
 // An open device and everything in it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,16 +12,81 @@
 #include "hbl_doorbell.h"
 #include "hbldv.h"
 #include "model/device/cq.h"
-#include "model/device/encap.h"
-#include "model/device/port.h"
-#include "model/device/profile.h"
-#include "model/device/qp.h"
-#include "model/device/usr_fifo.h"
 #include "model/device/worker.h"
+#include "model/doorbell/doorbell_ring.h"
+#include "model/doorbell/register_page.h"
+#include "verbs_soft_extension.h"
 #include "verbs_soft_fair_lock.h"
 #include "verbs_soft_model.h"
 
 namespace verbs::hbl::model {
+
+// An encapsulation: a tunnel of the NIC, and the number by which queue pairs name it.
+
+struct Encap {
+  hbldv_encap hbldv{};  // the structure that the program has
+  std::uint32_t port_num = 0;
+  std::uint32_t slot = 0;
+  verbs_soft_tunnel* tunnel = nullptr;
+};
+
+// The generations of devices that the model follows, and their limits.
+
+// kGaudi has everything that the manual pages describe, and the ordinary verbs as an extension of ours. kGaudi2 accepts
+// exactly what the kernel driver of that generation accepts.
+enum class Profile : std::uint8_t { kGaudi, kGaudi2 };
+
+inline constexpr std::uint32_t kFifosPerPort = 30;
+inline constexpr std::uint32_t kCqsPerPort = 14;
+inline constexpr std::uint32_t kEncapsPerPort = 8;  // of a gaudi
+inline constexpr std::uint32_t kCqeSize = 16;       // bytes
+inline constexpr std::uint32_t kMaxCqes = 8192;
+
+// A port: its extended attributes, and which of its numbered objects exist.
+
+struct Encap;
+struct UsrFifo;
+
+struct Port {
+  bool closed = false;
+  bool set = false;
+  bool advanced = false;
+  std::uint32_t wqs = 0, wqes = 0;  // of the generic work queue array; 0: there is none
+  std::array<Encap*, kEncapsPerPort> encaps{};
+  std::array<UsrFifo*, kFifosPerPort> fifos{};
+  std::uint32_t cqs = 0;
+  bool has_cc_cq = false;
+};
+
+// A queue pair: one of the NIC, the hardware's number of it, and its mapped work queues.
+
+struct Qp {
+  ibv_qp* ibv = nullptr;
+  std::uint32_t port_num = 0;
+  std::uint32_t number = 0;      // the hardware's; 0 before INIT
+  std::uint32_t generation = 0;  // INIT gives a new number each time
+  std::uint32_t wq_type = 0;
+  hbldv_swq_granularity granularity = HBLDV_SWQE_GRAN_32B;
+  std::uint32_t local_key = 0, remote_key = 0;
+  std::uint32_t max_send_wr = 0;
+  MappedMemory send_queue, receive_queue;
+  std::uint32_t entries = 0;  // of each of the two queues; 0: none is mapped
+  std::uint32_t next = 0;     // the entry to execute next, modulo 2^22
+  std::uint32_t stride = 0;   // the stride of that entry to execute next
+};
+
+// A user FIFO: a doorbell ring behind a register, and the page with its consumer index.
+
+struct UsrFifo {
+  explicit UsrFifo(Waker& waker) : ring(waker) {}
+  hbldv_usr_fifo hbldv{};  // the structure that the program has
+  std::uint32_t port_num = 0;
+  int hardware_id = 0;
+  hbldv_usr_fifo_type type = HBLDV_USR_FIFO_TYPE_DB;
+  MappedMemory consumer;
+  RegisterPage* page = nullptr;  // shared by two FIFOs
+  DoorbellRing ring;
+};
 
 // Its lock guards everything in it. Control verbs of the NIC may be called under the lock, never the reverse.
 class Context {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "hbldv.h"
-#include "model/doorbell/mapped_memory.h"
 #include "model/doorbell/register_page.h"
 
 namespace verbs::hbl::model {

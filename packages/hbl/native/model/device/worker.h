@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "model/doorbell/waker.h"
+#include "model/doorbell/doorbell_ring.h"
 
 struct ibv_cq;
 

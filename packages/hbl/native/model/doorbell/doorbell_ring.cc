@@ -1,5 +1,12 @@
 #include "model/doorbell/doorbell_ring.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+
 namespace verbs::hbl::model {
 
 void DoorbellRing::store(std::uint32_t offset, unsigned width, std::uint64_t value) {
@@ -33,6 +40,26 @@ std::uint32_t DoorbellRing::pop() {
   ++head_;
   released_.store(head_, std::memory_order_release);
   return head_ % kEntries;
+}
+
+Waker::Waker() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+Waker::~Waker() {
+  if (fd_ >= 0) close(fd_);
+}
+
+void Waker::signal() {
+  const int saved = errno;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(fd_, &one, sizeof one);
+  errno = saved;
+}
+
+void Waker::wait(int milliseconds) {
+  pollfd entry{fd_, POLLIN, 0};
+  if (poll(&entry, 1, milliseconds) <= 0) return;
+  std::uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = read(fd_, &count, sizeof count);
 }
 
 }  // namespace verbs::hbl::model

@@ -1,15 +1,49 @@
-// The model as the NIC sees it, and hbldv_is_supported, hbldv_open_device, hbldv_query_device.
+// The ordinary verbs that a gaudi2's library does not implement.
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include "model/device/context.h"
 #include "model/library/functions.h"
-#include "model/library/gaudi2.h"
 #include "model/verbs/cq.h"
 #include "model/verbs/encap.h"
 #include "model/verbs/qp.h"
 #include "model/verbs/usr_fifo.h"
+#include "verbs_soft_objects.h"
+
+namespace verbs::hbl::model {
+
+namespace {
+
+ibv_mr* no_reg_mr(ibv_pd*, void*, std::size_t, std::uint64_t, unsigned) { return null_with<ibv_mr>(EOPNOTSUPP); }
+ibv_ah* no_create_ah(ibv_pd*, ibv_ah_attr*) { return null_with<ibv_ah>(EOPNOTSUPP); }
+// Positive, as libibverbs answers for providers without the function.
+int no_poll_cq(ibv_cq*, int, ibv_wc*) { return EOPNOTSUPP; }
+int no_req_notify_cq(ibv_cq*, int) { return EOPNOTSUPP; }
+int no_post_send(ibv_qp*, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
+  *bad_wr = wr;
+  return EOPNOTSUPP;
+}
+int no_post_recv(ibv_qp*, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
+  *bad_wr = wr;
+  return EOPNOTSUPP;
+}
+
+// Makes those verbs of the context fail with EOPNOTSUPP.
+void remove_gaudi2_verbs(Context& context, verbs_soft_verbs& control) {
+  control.reg_mr = no_reg_mr;
+  control.create_ah = no_create_ah;
+  context.ibv->ops.poll_cq = no_poll_cq;
+  context.ibv->ops.req_notify_cq = no_req_notify_cq;
+  context.ibv->ops.post_send = no_post_send;
+  context.ibv->ops.post_recv = no_post_recv;
+}
+
+}  // namespace
+
+}  // namespace verbs::hbl::model
+
+// The model as the NIC sees it, and hbldv_is_supported, hbldv_open_device, hbldv_query_device.
 
 namespace verbs::hbl::model {
 
@@ -185,3 +219,28 @@ extern "C" int verbs_soft_model_load(verbs_soft_extension_function extension) {
 }
 
 VERBS_SOFT_MARKER("hbl")
+
+// The functions of libhbl, as C programs call them: no exception of the model leaves them, and the objects that they
+// are given are live.
+
+namespace model = verbs::hbl::model;
+
+extern "C" {
+
+#define HBLDV_EXPORT(result, name, parameters, arguments)                            \
+  result name parameters {                                                           \
+    const auto call = [&]() -> result { return model::name arguments; };             \
+    return verbs::soft::model::verb(model::soft(), call, std::make_tuple arguments); \
+  }
+HBLDV_FUNCTIONS(HBLDV_EXPORT)
+#undef HBLDV_EXPORT
+
+int verbs_soft_hbl(verbs_soft_extension_function extension, const HblFunctions** functions) {
+#define HBLDV_ENTRY(result, name, parameters, arguments) name,
+  static constexpr HblFunctions kFunctions{HBLDV_FUNCTIONS(HBLDV_ENTRY)};
+#undef HBLDV_ENTRY
+  *functions = &kFunctions;
+  return verbs_soft_model_load(extension);
+}
+
+}  // extern "C"

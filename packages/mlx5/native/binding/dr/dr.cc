@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "binding/match_parameters.h"
+#include "binding/flow.h"
 #include "binding/objects.h"
 
 namespace verbs::mlx5::binding {

@@ -1,8 +1,3 @@
-// mlx5dv_devx_obj_create, _query, _modify, _destroy, _export, _import and mlx5dv_devx_general_cmd: the firmware's
-// command interface, for the objects that the model has.
-//
-// A command that the firmware rejects fails with EREMOTEIO, its status in the output; one that the kernel rejects fails
-// with EINVAL.
 #include "model/devx/object.h"
 
 #include <algorithm>
@@ -10,13 +5,16 @@
 #include <cstring>
 
 #include "model/devx/capabilities.h"
-#include "model/devx/counters.h"
-#include "model/devx/tir.h"
 #include "steering/headers/bytes.h"
 
 namespace verbs::mlx5::model {
-
 namespace {
+
+// mlx5dv_devx_obj_create, _query, _modify, _destroy, _export, _import and mlx5dv_devx_general_cmd: the firmware's
+// command interface, for the objects that the model has.
+//
+// A command that the firmware rejects fails with EREMOTEIO, its status in the output; one that the kernel rejects fails
+// with EINVAL.
 
 Live<DevxObject>& objects() { return live<DevxObject>(); }
 Live<mlx5dv_devx_obj>& handles() { return live<mlx5dv_devx_obj>(); }
@@ -181,6 +179,119 @@ int mlx5dv_devx_general_cmd(ibv_context* verbs, const void* in, std::size_t in_s
   if (const int error = parse(in, in_size, out, out_size, &command)) return error;
   if (command.opcode != kQueryHcaCap) return EINVAL;
   return finish(command, query_capabilities(*context, command.in, command.out));
+}
+
+namespace {
+
+using steering::load24;
+using steering::store24;
+
+constexpr std::uint16_t kQueryTir = 0x903;
+constexpr std::size_t kContextAt = 32;  // of both commands
+constexpr std::size_t kDispatchAt = 4, kInlineQueueAt = 29;
+
+}  // namespace
+
+DevxStatus DevxTir::create(Context& context, std::span<const std::uint8_t> in, std::span<std::uint8_t> out,
+                           std::unique_ptr<DevxObject>* object) {
+  if (in.size() < kContextAt + kContextSize) return DevxStatus::kBadInputLength;
+  const std::uint8_t* attributes = in.data() + kContextAt;
+  // Spreading over several queues (RSS) is not modelled.
+  if (attributes[kDispatchAt] >> 4 != 0) return DevxStatus::kBadParam;
+  // A queue pair's receive queue has the number of the queue pair.
+  RawQp* qp = find_qp(context, load24(attributes + kInlineQueueAt));
+  if (!qp) return DevxStatus::kBadResource;
+  auto tir = std::make_unique<DevxTir>(context, context.device->next_id++ & 0xffffff, *qp);
+  std::copy_n(attributes, kContextSize, tir->attributes_.begin());
+  store24(out.data() + 9, tir->id);
+  *object = std::move(tir);
+  return DevxStatus::kOk;
+}
+
+DevxTir::DevxTir(Context& context, std::uint32_t its_id, RawQp& qp)
+    : DevxObject(context, its_id), qp_(qp), used_qp_(qp) {}
+
+std::uint16_t DevxTir::query_opcode() const { return kQueryTir; }
+
+bool DevxTir::is_named_in(std::span<const std::uint8_t> in) const { return load24(in.data() + 9) == id; }
+
+DevxStatus DevxTir::query(std::span<const std::uint8_t>, std::span<std::uint8_t> out) {
+  if (out.size() < kContextAt + kContextSize) return DevxStatus::kBadOutputLength;
+  std::copy(attributes_.begin(), attributes_.end(), out.begin() + kContextAt);
+  return DevxStatus::kOk;
+}
+
+namespace {
+
+using steering::load32;
+using steering::store32;
+
+constexpr std::uint16_t kQueryFlowCounter = 0x93b;
+constexpr std::size_t kAllocateSize = 16, kQuerySize = 32;
+constexpr std::size_t kStatistics = 16;  // packets and octets of one counter
+constexpr std::uint32_t kBulkUnit = 128;
+
+// The input gives the size of a bulk by its logarithm (newer) or in units of 128 counters (older); neither means one
+// counter.
+std::uint32_t count_of(std::span<const std::uint8_t> in) {
+  const std::uint32_t logarithm = in[14] & 0x1f;
+  if (logarithm != 0) return std::uint32_t{1} << logarithm;
+  return in[15] != 0 ? kBulkUnit * in[15] : 1;
+}
+
+void store64(std::uint8_t* at, std::uint64_t value) {
+  store32(at, static_cast<std::uint32_t>(value >> 32));
+  store32(at + 4, static_cast<std::uint32_t>(value));
+}
+
+}  // namespace
+
+DevxStatus DevxCounters::create(Context& context, std::span<const std::uint8_t> in, std::span<std::uint8_t> out,
+                                std::unique_ptr<DevxObject>* object) {
+  if (in.size() < kAllocateSize) return DevxStatus::kBadInputLength;
+  Device& device = *context.device;
+  const std::uint32_t count = count_of(in);
+  if (count > (std::uint32_t{1} << device.capabilities.log_max_flow_counter) - device.quota.counters) {
+    return DevxStatus::kLimit;
+  }
+  *object = std::make_unique<DevxCounters>(context, device.next_id, count);
+  device.next_id += count;
+  store32(out.data() + 8, (*object)->id);
+  return DevxStatus::kOk;
+}
+
+DevxCounters::DevxCounters(Context& context, std::uint32_t its_id, std::uint32_t count)
+    : DevxObject(context, its_id), counters_(std::make_shared<std::vector<steering::Counter>>(count)) {
+  context.device->quota.counters += count;
+}
+
+DevxCounters::~DevxCounters() { owner->device->quota.counters -= count(); }
+
+std::uint16_t DevxCounters::query_opcode() const { return kQueryFlowCounter; }
+
+bool DevxCounters::is_named_in(std::span<const std::uint8_t> in) const {
+  if (in.size() < kQuerySize) return false;
+  const std::uint32_t wanted = load32(in.data() + 28);
+  return wanted >= id && wanted - id < count();
+}
+
+DevxStatus DevxCounters::query(std::span<const std::uint8_t> in, std::span<std::uint8_t> out) {
+  const std::uint32_t options = load32(in.data() + 24);
+  const bool clear = options >> 31 != 0;
+  // Results go into the output only: commands have no memory key to write with.
+  if ((options >> 30 & 1) != 0) return DevxStatus::kBadParam;
+  const std::uint32_t wanted = std::max<std::uint32_t>(options & 0x3fffffff, 1);
+  const std::uint32_t first = load32(in.data() + 28) - id;
+  if (wanted > count() - first) return DevxStatus::kBadParam;
+  if ((out.size() - kDevxHeader) / kStatistics < wanted) return DevxStatus::kBadOutputLength;
+  const DeviceLock lock(*owner);
+  for (std::uint32_t i = 0; i < wanted; ++i) {
+    steering::Counter& counter = (*counters_)[first + i];
+    store64(out.data() + kDevxHeader + i * kStatistics, counter.packets);
+    store64(out.data() + kDevxHeader + i * kStatistics + 8, counter.bytes);
+    if (clear) counter = {};
+  }
+  return DevxStatus::kOk;
 }
 
 }  // namespace verbs::mlx5::model

@@ -1,11 +1,16 @@
 // An object of devx commands, as the firmware's command interface knows it.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <vector>
 
-#include "model/device/context.h"
+#include "model/device/device.h"
 #include "model/device/objects.h"
+#include "model/device/queues.h"
+#include "steering/actions/drop_reason.h"
 
 struct mlx5dv_export_sizes;  // newer headers define it
 
@@ -53,3 +58,55 @@ struct mlx5dv_devx_obj {
   verbs::mlx5::model::Context* context;
   verbs::mlx5::model::DevxObject* object;  // null: destroyed
 };
+
+// TIRs: CREATE_TIR and QUERY_TIR, of the direct type with an inline receive queue.
+
+namespace verbs::mlx5::model {
+
+// A receive destination: the receive queue of a RAW_PACKET queue pair.
+class DevxTir final : public DevxObject {
+ public:
+  static constexpr std::size_t kContextSize = 240;
+
+  static DevxStatus create(Context& context, std::span<const std::uint8_t> in, std::span<std::uint8_t> out,
+                           std::unique_ptr<DevxObject>* object);
+  DevxTir(Context& context, std::uint32_t id, RawQp& qp);
+
+  RawQp& qp() const { return qp_; }
+
+  std::uint16_t query_opcode() const override;
+  bool is_named_in(std::span<const std::uint8_t> in) const override;
+  DevxStatus query(std::span<const std::uint8_t> in, std::span<std::uint8_t> out) override;
+
+ private:
+  RawQp& qp_;
+  Use used_qp_;
+  std::array<std::uint8_t, kContextSize> attributes_{};
+};
+
+}  // namespace verbs::mlx5::model
+
+// Flow counters: ALLOC_FLOW_COUNTER and QUERY_FLOW_COUNTER.
+
+namespace verbs::mlx5::model {
+
+// One flow counter, or a bulk of them with consecutive numbers.
+class DevxCounters final : public DevxObject {
+ public:
+  static DevxStatus create(Context& context, std::span<const std::uint8_t> in, std::span<std::uint8_t> out,
+                           std::unique_ptr<DevxObject>* object);
+  DevxCounters(Context& context, std::uint32_t id, std::uint32_t count);
+  ~DevxCounters() override;
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(counters_->size()); }
+  std::shared_ptr<steering::Counter> at(std::uint32_t offset) const { return {counters_, &(*counters_)[offset]}; }
+
+  std::uint16_t query_opcode() const override;
+  bool is_named_in(std::span<const std::uint8_t> in) const override;
+  DevxStatus query(std::span<const std::uint8_t> in, std::span<std::uint8_t> out) override;
+
+ private:
+  std::shared_ptr<std::vector<steering::Counter>> counters_;
+};
+
+}  // namespace verbs::mlx5::model

@@ -2,7 +2,7 @@
 // pacing.
 #pragma once
 
-#include "model/device/context.h"
+#include "model/device/device.h"
 
 namespace verbs::mlx5::model {
 

@@ -9,7 +9,7 @@
 
 #include "model/device/objects.h"
 #include "model/flow/flow.h"
-#include "steering/pipeline/flow_table.h"
+#include "steering/pipeline/matcher.h"
 
 // The tables of one direction of a device, by level. Level 0 holds the root tables, which flows of the verbs also use.
 struct mlx5dv_dr_domain : verbs::mlx5::model::Counted {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "model/device/context.h"
+#include "model/device/device.h"
 #include "model/device/objects.h"
 #include "steering/actions/modify_header.h"
 #include "steering/actions/reformat.h"

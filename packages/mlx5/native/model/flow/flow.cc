@@ -1,14 +1,17 @@
-// mlx5dv_create_flow, and ibv_destroy_flow for all flows of the model.
 #include "model/flow/flow.h"
 
 #include <cstring>
 
 #include "model/abi/functions.h"
-#include "model/device/privilege.h"
+#include "model/device/device.h"
+#include "model/device/objects.h"
+#include "model/flow/entry.h"
+#include "model/flow/request.h"
 
 namespace verbs::mlx5::model {
-
 namespace {
+
+// mlx5dv_create_flow, and ibv_destroy_flow for all flows of the model.
 
 using Flows = Live<Flow, ibv_flow>;
 Flows& flows() { return live<Flow, ibv_flow>(); }
@@ -110,6 +113,89 @@ ibv_flow* __mlx5dv_create_flow(mlx5dv_flow_matcher* matcher, mlx5dv_flow_match_p
                                mlx5dv_flow_action_attr actions[], std::size_t size) {
   if (size != kPlainAction && size != kLongAction) return null_with<ibv_flow>(EINVAL);
   return create(matcher, value, count, actions, size);
+}
+
+namespace {
+
+// mlx5dv_create_steering_anchor and mlx5dv_destroy_steering_anchor.
+
+struct Anchor : mlx5dv_steering_anchor {
+  Anchor(std::uint32_t table, Context& its_owner) : mlx5dv_steering_anchor{.id = table}, owner(&its_owner) {}
+  Context* const owner;
+};
+
+Live<Anchor, mlx5dv_steering_anchor>& anchors() { return live<Anchor, mlx5dv_steering_anchor>(); }
+
+}  // namespace
+
+void forget_steering_anchors(Context& context) {
+  anchors().remove_if([&](const Anchor& anchor) { return anchor.owner == &context; });
+}
+
+mlx5dv_steering_anchor* mlx5dv_create_steering_anchor(ibv_context* verbs, mlx5dv_steering_anchor_attr* attr) {
+  if (!verbs || !attr) return null_with<mlx5dv_steering_anchor>(EINVAL);
+  const ModelLock guard(model_mutex());
+  Context* context = context_of(verbs);
+  if (!context) return null_with<mlx5dv_steering_anchor>(EOPNOTSUPP);
+  if (attr->comp_mask != 0) return null_with<mlx5dv_steering_anchor>(EOPNOTSUPP);
+  Device& device = *context->device;
+  if (device.capabilities.cap_net_raw != 0 && !has_net_raw()) return null_with<mlx5dv_steering_anchor>(EPERM);
+  if (attr->ft_type > MLX5DV_FLOW_TABLE_TYPE_RDMA_TX) return null_with<mlx5dv_steering_anchor>(EINVAL);
+  const bool receive = attr->ft_type == MLX5DV_FLOW_TABLE_TYPE_NIC_RX;
+  if (!receive && attr->ft_type != MLX5DV_FLOW_TABLE_TYPE_NIC_TX) return null_with<mlx5dv_steering_anchor>(EOPNOTSUPP);
+  if (attr->priority >= kPriorities) return null_with<mlx5dv_steering_anchor>(ENOMEM);
+  const DeviceLock lock(*context);
+  if (lock.error() != 0) return null_with<mlx5dv_steering_anchor>(lock.error());
+  const auto table = device.root(receive ? Direction::kReceive : Direction::kTransmit).table(attr->priority);
+  return anchors().add(std::make_unique<Anchor>(device.id_of(*table), *context));
+}
+
+int mlx5dv_destroy_steering_anchor(mlx5dv_steering_anchor* handle) {
+  const ModelLock guard(model_mutex());
+  Anchor* anchor = anchors().find(handle);
+  if (!anchor) return EINVAL;
+  anchors().remove(anchor);
+  return 0;
+}
+
+namespace {
+
+constexpr std::uint32_t kKnownFlags = IBV_FLOW_ATTR_FLAGS_DONT_TRAP | IBV_FLOW_ATTR_FLAGS_EGRESS;
+
+int check(const Context& context, const ibv_flow_attr& attr) {
+  if (attr.comp_mask != 0 || (attr.flags & ~kKnownFlags) != 0) return EINVAL;
+  ibv_device_attr device{};
+  if (const int error = context.base.query_device(context.ibv, &device)) return error;
+  if (attr.port < 1 || attr.port > device.phys_port_cnt) return EINVAL;
+  // A frame matches one rule only, so there is no sniffing. Transmit rules need mlx5dv_create_flow().
+  if (attr.flags != 0 || attr.type == IBV_FLOW_ATTR_SNIFFER) return EOPNOTSUPP;
+  const bool defaults = attr.type == IBV_FLOW_ATTR_ALL_DEFAULT || attr.type == IBV_FLOW_ATTR_MC_DEFAULT;
+  if (attr.type != IBV_FLOW_ATTR_NORMAL && !defaults) return EINVAL;
+  return defaults && attr.num_of_specs != 0 ? EINVAL : 0;
+}
+
+}  // namespace
+
+ibv_flow* create_spec_flow(ibv_qp* ibv, ibv_flow_attr* attr) {
+  const ModelLock guard(model_mutex());
+  const RawQp* qp = find_qp(ibv);
+  if (!qp || !attr) return null_with<ibv_flow>(EINVAL);
+  Context& context = *qp->owner;
+  if (const int error = check(context, *attr)) return null_with<ibv_flow>(error);
+  auto matcher = std::make_unique<FlowMatcher>();
+  matcher->owner = &context;
+  matcher->priority = attr->type == IBV_FLOW_ATTR_NORMAL ? attr->priority : kPriorities - 1;
+  auto request = std::make_unique<FlowRequest>(context);
+  std::array<std::uint8_t, steering::kMatchSize> value{};
+  bool drops = false;
+  if (const int error = read_specs(*attr, matcher->mask, value, *request, &drops)) return null_with<ibv_flow>(error);
+  if (attr->type == IBV_FLOW_ATTR_MC_DEFAULT)
+    matcher->mask[steering::header::kDmac] = value[steering::header::kDmac] = 1;
+  matcher->given = matcher->mask;
+  if (!drops) request->add_qp(ibv);
+  Flow* flow = create_flow(*matcher, value, std::move(request));
+  if (flow) flow->own_matcher = std::move(matcher);
+  return flow;
 }
 
 }  // namespace verbs::mlx5::model

@@ -1,6 +1,7 @@
 // Flows, of mlx5dv_create_flow() and ibv_create_flow().
 #pragma once
 
+#include "model/device/device.h"
 #include "model/flow/entry.h"
 
 namespace verbs::mlx5::model {
@@ -19,5 +20,13 @@ struct Flow : ibv_flow {
 Flow* create_flow(FlowMatcher& matcher, std::span<const std::uint8_t> value, std::unique_ptr<FlowRequest> request);
 int destroy_flow(ibv_flow* ibv);
 void forget_flows(Context& context);
+
+// Steering anchors: the numbers of root tables, for programs that direct frames there by their own devx commands.
+
+void forget_steering_anchors(Context& context);
+
+// ibv_create_flow: flows whose match is a list of specifications.
+
+ibv_flow* create_spec_flow(ibv_qp* qp, ibv_flow_attr* attr);
 
 }  // namespace verbs::mlx5::model

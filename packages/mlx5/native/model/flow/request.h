@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "model/device/objects.h"
-#include "model/device/raw_qp.h"
+#include "model/device/queues.h"
 #include "model/flow/action.h"
 #include "steering/actions/action.h"
+#include "steering/packet/match_layout.h"
 
 struct mlx5dv_devx_obj;
 
@@ -72,5 +74,16 @@ class FlowRequest {
   std::shared_ptr<const steering::ModifyHeader> modify_;
   std::vector<std::shared_ptr<steering::Counter>> counters_;
 };
+
+}  // namespace verbs::mlx5::model
+
+// Translates the specifications of ibv_create_flow() into match parameters and actions.
+
+namespace verbs::mlx5::model {
+
+// Reads num_of_specs specifications, each with its own size; like libibverbs it ignores the attributes' size. 0, EINVAL
+// for a specification with a wrong size, or EOPNOTSUPP for one that the tables cannot match.
+int read_specs(const ibv_flow_attr& attr, std::span<std::uint8_t, steering::kMatchSize> mask,
+               std::span<std::uint8_t, steering::kMatchSize> value, FlowRequest& request, bool* drops);
 
 }  // namespace verbs::mlx5::model

@@ -1,7 +1,7 @@
 // The functions of libmlx5, as C programs call them: no exception of the model leaves them, and the objects that they
 // are given are live.
 #include "model/abi/functions.h"
-#include "model/device/context.h"
+#include "model/device/device.h"
 #include "verbs_soft_objects.h"
 
 namespace model = verbs::mlx5::model;

@@ -4,15 +4,12 @@
 #include <unordered_map>
 
 #include "model/abi/functions.h"
-#include "model/device/context.h"
-#include "model/device/frames.h"
-#include "model/device/raw_qp.h"
+#include "model/device/device.h"
+#include "model/device/queues.h"
 #include "model/devx/object.h"
 #include "model/devx/pages.h"
 #include "model/dr/objects.h"
 #include "model/flow/flow.h"
-#include "model/flow/spec_flow.h"
-#include "model/flow/steering_anchor.h"
 #include "verbs_soft_fork.h"
 #include "verbs_soft_model.h"
 

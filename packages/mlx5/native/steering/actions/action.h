@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "steering/actions/counter.h"
+#include "steering/actions/drop_reason.h"
 #include "steering/actions/meter.h"
 #include "steering/actions/modify_header.h"
 #include "steering/actions/reformat.h"

@@ -1,7 +1,6 @@
 #include "steering/actions/drop_reason.h"
 
 namespace verbs::mlx5::steering {
-
 namespace {
 
 constexpr std::array<const char*, kDropReasons> kNames = {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "steering/headers/layers.h"
+#include "steering/headers/parser.h"
 
 namespace verbs::mlx5::steering {
 

@@ -5,7 +5,6 @@
 #include "steering/headers/bytes.h"
 
 namespace verbs::mlx5::steering {
-
 namespace {
 
 constexpr std::uint32_t kIpv4Size = 20, kIpv6Size = 40, kTcpSize = 20, kUdpSize = 8;

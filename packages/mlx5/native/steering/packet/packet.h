@@ -4,8 +4,6 @@
 #include <array>
 #include <cstdint>
 
-#include "steering/headers/frame.h"
-#include "steering/headers/layers.h"
 #include "steering/headers/parser.h"
 #include "steering/packet/match_key.h"
 

@@ -7,7 +7,6 @@
 #include "steering/headers/bytes.h"
 
 namespace verbs::mlx5::steering {
-
 namespace {
 
 constexpr std::uint32_t kAddresses = 12;
@@ -254,6 +253,15 @@ void Pipeline::miss(Run& run, Packet& packet) {
 void Pipeline::drop(Run& run, DropReason reason, const Packet& packet) {
   ++drops_[static_cast<std::size_t>(reason)];
   run.sink.dropped(reason, packet);
+}
+
+std::shared_ptr<FlowTable> RootTables::table(std::uint32_t priority) {
+  const auto [at, is_new] = tables_.try_emplace(priority);
+  if (!is_new) return at->second;
+  at->second = std::make_shared<FlowTable>();
+  if (const auto next = std::next(at); next != tables_.end()) at->second->set_miss_table(next->second);
+  if (at != tables_.begin()) std::prev(at)->second->set_miss_table(at->second);
+  return at->second;
 }
 
 }  // namespace verbs::mlx5::steering

@@ -5,12 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
 #include "steering/actions/drop_reason.h"
 #include "steering/packet/packet.h"
-#include "steering/pipeline/flow_table.h"
+#include "steering/pipeline/matcher.h"
 
 namespace verbs::mlx5::steering {
 
@@ -72,6 +73,22 @@ class Pipeline {
   DropCounters drops_ = {};
   std::vector<std::uint8_t> copies_;
   std::uint32_t copies_used_ = 0;
+};
+
+// The root tables of one type: one for each priority, created at first use, each with the next one as its miss table.
+
+class RootTables {
+ public:
+  // The priority of flows that select a multicast destination, after all others.
+  static constexpr std::uint32_t kMulticastPriority = 32;
+
+  std::shared_ptr<FlowTable> table(std::uint32_t priority);
+  // The first table for a frame; nullptr without tables.
+  FlowTable* first() const { return tables_.empty() ? nullptr : tables_.begin()->second.get(); }
+  const std::map<std::uint32_t, std::shared_ptr<FlowTable>>& tables() const { return tables_; }
+
+ private:
+  std::map<std::uint32_t, std::shared_ptr<FlowTable>> tables_;
 };
 
 }  // namespace verbs::mlx5::steering

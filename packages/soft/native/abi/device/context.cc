@@ -1,27 +1,34 @@
-#include "abi/device/context.h"
-
+// Opening and closing contexts.
+#include <infiniband/verbs.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <thread>
+#include <vector>
 
-#include "abi/cq/cq.h"
 #include "abi/device/query.h"
-#include "abi/memory/dm.h"
-#include "abi/memory/mr.h"
-#include "abi/memory/mw.h"
-#include "abi/memory/parent_domain.h"
-#include "abi/model/control_verbs.h"
-#include "abi/qp/data_path.h"
-#include "abi/qp/qp_ex.h"
-#include "abi/qp/srq.h"
-#include "abi/qp/xrcd.h"
+#include "abi/memory/device_memory.h"
+#include "abi/memory/memory_region.h"
+#include "abi/memory/protection_domain.h"
+#include "abi/model/extension.h"
+#include "abi/objects/objects.h"
+#include "abi/queues/completion_queue.h"
+#include "abi/queues/extended_posting.h"
+#include "abi/queues/posting.h"
+#include "abi/queues/shared_receive.h"
 #include "host/devices/registry.h"
 #include "host/error.h"
+#include "host/machine/machine.h"
+#include "verbs_soft_boundary.h"
 
 namespace verbs::soft::abi {
 
 namespace {
+
+// nullptr and errno if the device cannot be opened.
+ibv_context* open_context(ibv_device* device);
+int close_context(ibv_context* context);  // 0 or EINVAL
 
 void fill_ops(ibv_context* context) {
   ibv_context_ops& ops = context->ops;
@@ -136,8 +143,6 @@ ibv_context* open_context(std::shared_ptr<CommandFile> file, int cmd_fd) {
   return null_with<ibv_context>(error);
 }
 
-}  // namespace
-
 ibv_context* open_context(ibv_device* device) {
   host::Device* known = host::Registry::get().find(device);
   const verbs_soft_model* model = known ? known->model() : nullptr;
@@ -158,6 +163,7 @@ ibv_context* open_context(ibv_device* device) {
   return context;
 }
 
+// One more context of the command file of `cmd_fd`; it owns `cmd_fd` from then on.
 ibv_context* import_context(int cmd_fd) {
   std::shared_ptr<CommandFile> file;
   if (const int error = CommandFile::find(cmd_fd, &file)) {
@@ -184,4 +190,74 @@ int close_context(ibv_context* ibv) {
   return 0;
 }
 
+}  // namespace
+
 }  // namespace verbs::soft::abi
+
+// ibv_get_device_list and its family.
+
+using namespace verbs::soft;
+
+namespace {
+
+ibv_device** list_devices(int* num_devices) {
+  if (num_devices) *num_devices = 0;
+  host::note_use();
+  std::vector<host::Device*> devices;
+  if (const int error = host::Registry::get().list(verbs_soft_extension, &devices)) {
+    return abi::null_with<ibv_device*>(error);
+  }
+  auto** list = static_cast<ibv_device**>(calloc(devices.size() + 1, sizeof(ibv_device*)));
+  if (!list) return abi::null_with<ibv_device*>(ENOMEM);
+  for (std::size_t i = 0; i < devices.size(); ++i) list[i] = devices[i]->ibv();
+  if (num_devices) *num_devices = static_cast<int>(devices.size());
+  return list;
+}
+
+}  // namespace
+
+extern "C" {
+
+#undef ibv_get_device_list
+ibv_device** ibv_get_device_list(int* num_devices) {
+  return verb([&] { return list_devices(num_devices); });
+}
+
+void ibv_free_device_list(ibv_device** list) { free(list); }
+
+const char* ibv_get_device_name(ibv_device* device) { return device->name; }
+
+__be64 ibv_get_device_guid(ibv_device* device) {
+  const host::Device* found = host::Registry::get().find(device);
+  return found ? htobe64(found->guid()) : 0;
+}
+
+// The kernel's number of a device: our devices have none.
+int ibv_get_device_index(ibv_device*) { return -1; }
+
+ibv_context* ibv_open_device(ibv_device* device) {
+  return verb([&] { return abi::open_context(device); });
+}
+
+int ibv_close_device(ibv_context* context) {
+  return verb([&] { return abi::close_context(context); }) == 0 ? 0 : -1;
+}
+
+ibv_context* ibv_import_device(int cmd_fd) {
+  return verb([&] { return abi::import_context(cmd_fd); });
+}
+
+}  // extern "C"
+
+// Fork support. No memory is pinned or shared with hardware, so that a fork needs no preparation.
+
+extern "C" {
+
+int ibv_fork_init() { return 0; }
+ibv_fork_status ibv_is_fork_initialized() { return IBV_FORK_UNNEEDED; }
+
+// Exported by libibverbs without a declaration.
+int ibv_dontfork_range(void*, size_t) { return 0; }
+int ibv_dofork_range(void*, size_t) { return 0; }
+
+}  // extern "C"

@@ -1,15 +1,142 @@
-// The function table for vendors' models, and the symbol that marks this libibverbs as ours.
+#include "abi/model/extension.h"
+
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <memory>
 
 #include "abi/model/connection_manager.h"
-#include "abi/model/raw_packet.h"
-#include "abi/model/tunnel.h"
 #include "abi/objects/objects.h"
+#include "guard/access_guard.h"
 #include "guard/fault_handler.h"
-#include "guard/watched_ranges.h"
 #include "host/devices/registry.h"
+#include "host/error.h"
 #include "host/fork_order.h"
+#include "host/models/verbs_device.h"
 #include "verbs_soft_extension.h"
+
+namespace verbs::soft::abi {
+namespace {
+
+int transmit_frame(ibv_device* device, std::uint8_t port_num, const verbs_soft_frame* frame) {
+  host::RawPackets* raw = host::verbs_device(device).raw;
+  return raw ? raw->transmit(port_num, *frame) : EPERM;
+}
+
+int deliver_frame(ibv_qp* qp, const verbs_soft_frame* frame, const verbs_soft_delivery* delivery) {
+  return of(qp->context)->adapter->model_access.deliver_frame(of(qp)->nic, *frame, *delivery);
+}
+
+std::uint32_t frame_limit(ibv_device* device, std::uint8_t port_num) {
+  const host::RawPackets* raw = host::verbs_device(device).raw;
+  return raw ? raw->frame_limit(port_num) : 0;
+}
+
+int lock_device(ibv_context* context) { return of(context)->adapter->model_access.lock(); }
+void unlock_device(ibv_context* context) { of(context)->adapter->model_access.unlock(); }
+
+int port_mac(const ibv_device* device, std::uint8_t port_num, std::uint8_t* mac) {
+  const host::VerbsDevice& ibv = host::verbs_device(device);
+  if (port_num < 1 || port_num > ibv.ports) return EINVAL;
+  std::ranges::copy(ibv.mac, mac);
+  mac[5] = static_cast<std::uint8_t>(mac[5] + port_num - 1);
+  return 0;
+}
+
+int set_self_loopback(ibv_qp* qp, int allowed) {
+  return control(qp->context,
+                 [&](nic::Nic& nic, link::Nanos) { return nic.qps().set_self_loopback(of(qp)->nic, allowed != 0); });
+}
+
+std::uint64_t* model_counter(ibv_device* device, const char* name) {
+  host::Device* known = host::Registry::get().find(device);
+  return known ? known->model_counter(name) : nullptr;
+}
+
+}  // namespace
+
+}  // namespace verbs::soft::abi
+
+// Calls of the extension table: tunnels and asynchronous events.
+
+namespace verbs::soft::abi {
+
+int open_tunnel(ibv_context* context, const verbs_soft_tunnel_attr* attr, verbs_soft_tunnel** tunnel);
+void close_tunnel(ibv_context* context, verbs_soft_tunnel* tunnel);
+int set_qp_tunnel(ibv_qp* qp, verbs_soft_tunnel_half half, const verbs_soft_tunnel* tunnel);
+void raise_event(ibv_context* context, const ibv_async_event* event);
+
+}  // namespace verbs::soft::abi
+
+// The handle of an open tunnel that a model has.
+struct verbs_soft_tunnel {
+  std::shared_ptr<verbs::soft::wire::Tunnel> tunnel;
+  std::uint8_t port_num;
+};
+
+namespace verbs::soft::abi {
+
+constexpr std::uint8_t kUdp = 17;
+
+int open_tunnel(ibv_context* context, const verbs_soft_tunnel_attr* attr, verbs_soft_tunnel** tunnel) {
+  using Type = wire::Tunnel::Type;
+  if (attr->type > VERBS_SOFT_TUNNEL_UDP || attr->header_size > wire::Tunnel::kMaxHeader) {
+    return host::fail(EINVAL, "a tunnel's type is PLAIN, IPV4 or UDP, and its header has at most 64 bytes");
+  }
+  if (attr->type == VERBS_SOFT_TUNNEL_IPV4 && attr->ip_protocol == kUdp) {
+    return host::fail(EINVAL, "IP protocol 17 is UDP: use a tunnel of type UDP");
+  }
+  auto made = std::make_unique<verbs_soft_tunnel>();
+  made->port_num = attr->port_num;
+  made->tunnel = std::make_shared<wire::Tunnel>();
+  wire::Tunnel& to = *made->tunnel;
+  to.type = static_cast<Type>(attr->type);
+  if (to.type == Type::kIpv4) to.ip_protocol = attr->ip_protocol;
+  if (to.type == Type::kUdp) to.udp_port = attr->udp_port;
+  if (to.type != Type::kPlain) {
+    to.header_size = attr->header_size;
+    std::copy_n(attr->header, attr->header_size, to.header.begin());
+  }
+  static constexpr std::uint8_t kNone[4] = {};
+  if (!std::equal(kNone, kNone + 4, attr->source)) to.source = wire::Gid::from_ipv4(attr->source);
+  if (const int error = of(context)->adapter->model_access.open_tunnel(attr->port_num, made->tunnel)) return error;
+  *tunnel = made.release();
+  return 0;
+}
+
+void close_tunnel(ibv_context* context, verbs_soft_tunnel* tunnel) {
+  of(context)->adapter->model_access.close_tunnel(tunnel->port_num, tunnel->tunnel);
+  delete tunnel;
+}
+
+int set_qp_tunnel(ibv_qp* qp, verbs_soft_tunnel_half half, const verbs_soft_tunnel* tunnel) {
+  if (tunnel && qp->qp_type != IBV_QPT_RC) return EOPNOTSUPP;
+  return control(qp->context, [&](nic::Nic& nic, link::Nanos) {
+    nic.qps().set_tunnel(of(qp)->nic, half == VERBS_SOFT_TUNNEL_REQUESTS, tunnel ? tunnel->tunnel : nullptr);
+    return 0;
+  });
+}
+
+void raise_event(ibv_context* context, const ibv_async_event* event) {
+  host::EventTarget* target = nullptr;
+  switch (event->event_type) {
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+      target = &of(event->element.qp)->events;
+      break;
+    case IBV_EVENT_CQ_ERR:
+      target = &of(event->element.cq)->events;
+      break;
+    default:
+      break;
+  }
+  of(context)->async.push(*event, target);
+}
+
+}  // namespace verbs::soft::abi
+
+// The function table for vendors' models, and the symbol that marks this libibverbs as ours.
 
 using namespace verbs::soft;
 
@@ -170,5 +297,77 @@ const verbs_soft_extension_table* verbs_soft_extension(std::uint32_t version) {
 // A libibverbs with this symbol is the software NIC's, under every file name.
 extern const char verbs_soft_marker[];
 const char verbs_soft_marker[] = "verbs-soft 1";
+
+}  // extern "C"
+
+using namespace verbs::soft;
+
+// The exported functions look their objects up; the functions of the table rely on it. A model destroys an object that
+// no other call finds any more.
+extern "C" {
+
+int ibv_query_device(ibv_context* context, ibv_device_attr* attr) {
+  return verb([&] {
+    abi::Uses uses;
+    const int error = uses.add(context);
+    return error == 0 ? abi::of(context)->control.query_device(context, attr) : error;
+  });
+}
+
+ibv_pd* ibv_alloc_pd(ibv_context* context) {
+  return verb([&] {
+    abi::Uses uses;
+    const int error = uses.add(context);
+    return error == 0 ? abi::of(context)->control.alloc_pd(context) : abi::null_with<ibv_pd>(error);
+  });
+}
+
+ibv_ah* ibv_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
+  return verb([&] {
+    abi::Uses uses;
+    const int error = uses.add(pd);
+    return error == 0 ? abi::of(pd->context)->control.create_ah(pd, attr) : abi::null_with<ibv_ah>(error);
+  });
+}
+
+ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel, int comp_vector) {
+  return verb([&] {
+    abi::Uses uses;
+    if (const int error = uses.add(context)) return abi::null_with<ibv_cq>(error);
+    return abi::of(context)->control.create_cq(context, cqe, cq_context, channel, comp_vector);
+  });
+}
+
+int ibv_destroy_cq(ibv_cq* cq) {
+  return verb([&] {
+    abi::Retirement retirement;
+    const int error = retirement.begin(cq);
+    return error == 0 ? abi::of(cq->context)->control.destroy_cq(cq) : error;
+  });
+}
+
+ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
+  return verb([&] {
+    abi::Uses uses;
+    const int error = uses.add(pd, ENOENT);
+    return error == 0 ? abi::of(pd->context)->control.create_qp(pd, attr) : abi::null_with<ibv_qp>(error);
+  });
+}
+
+int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
+  return verb([&] {
+    abi::Uses uses;
+    const int error = uses.add(qp);
+    return error == 0 ? abi::of(qp->context)->control.modify_qp(qp, attr, mask) : error;
+  });
+}
+
+int ibv_destroy_qp(ibv_qp* qp) {
+  return verb([&] {
+    abi::Retirement retirement;
+    const int error = retirement.begin(qp);
+    return error == 0 ? abi::of(qp->context)->control.destroy_qp(qp) : error;
+  });
+}
 
 }  // extern "C"

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <string>
 
+#include "abi/objects/locks.h"
 #include "abi/objects/objects.h"
-#include "abi/objects/process_lock.h"
 
 namespace verbs::soft::abi {
 

@@ -10,18 +10,16 @@
 #include <utility>
 
 #include "abi/objects/command_file.h"
-#include "abi/objects/critical_section.h"
 #include "abi/objects/handles.h"
 #include "abi/objects/later.h"
+#include "abi/objects/locks.h"
 #include "abi/objects/send_batch.h"
-#include "abi/objects/uses.h"
-#include "abi/objects/wall_time.h"
 #include "host/adapter/adapter.h"
 #include "host/devices/device.h"
 #include "host/events/async_queue.h"
 #include "host/events/completion_channel.h"
-#include "nic/objects/completion_counter.h"
-#include "nic/shared/lingering.h"
+#include "nic/base/containers.h"
+#include "nic/objects/completion_queue.h"
 #include "verbs_soft_boundary.h"
 
 namespace verbs::soft::abi {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "nic/shared/guarded_memory.h"
+#include "nic/base/guarded_memory.h"
 
 namespace verbs::soft::abi {
 

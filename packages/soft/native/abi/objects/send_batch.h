@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "abi/objects/critical_section.h"
+#include "abi/objects/locks.h"
 #include "host/adapter/adapter.h"
 
 namespace verbs::soft::abi {

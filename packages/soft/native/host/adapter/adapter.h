@@ -3,16 +3,35 @@
 
 #include <memory>
 
+#include "host/adapter/counters.h"
 #include "host/adapter/data_path.h"
 #include "host/adapter/device_core.h"
-#include "host/adapter/event_router.h"
-#include "host/adapter/event_waits.h"
-#include "host/adapter/instruments.h"
-#include "host/adapter/model_access.h"
-#include "host/adapter/multicast.h"
-#include "host/adapter/port_control.h"
+#include "host/adapter/events.h"
+#include "host/adapter/ports.h"
+#include "wire/tunnel.h"
 
 namespace verbs::soft::host {
+
+// Access of a vendor's model to a device in operation: tunnels, raw packets, and the lock around the tables of its
+// steering. 0, or fail()'s errno.
+
+class ModelAccess {
+ public:
+  explicit ModelAccess(DeviceCore& core) : core_(core) {}
+
+  int open_tunnel(std::uint8_t port_num, const std::shared_ptr<wire::Tunnel>& tunnel);
+  // Packets of queue pairs that still use the tunnel are dropped.
+  void close_tunnel(std::uint8_t port_num, const std::shared_ptr<wire::Tunnel>& tunnel);
+
+  // Between these two the model changes what its steering reads.
+  int lock();
+  void unlock() { core_.lock.unlock(); }
+  // Under the lock: gives a raw packet to a queue pair. As the extension's function of that name.
+  int deliver_frame(nic::Qp* qp, const verbs_soft_frame& frame, const verbs_soft_delivery& delivery);
+
+ private:
+  DeviceCore& core_;
+};
 
 class Adapter final {
  public:

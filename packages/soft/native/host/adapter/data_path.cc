@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "host/events/event_target.h"
+#include "host/events/completion_channel.h"
 
 namespace verbs::soft::host {
 

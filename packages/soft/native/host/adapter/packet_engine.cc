@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "host/adapter/counter_names.h"
+#include "host/adapter/counters.h"
 #include "verbs_soft_boundary.h"
 
 namespace verbs::soft::host {

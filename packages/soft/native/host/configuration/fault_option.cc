@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/configuration/value.h"
+#include "host/configuration/option.h"
 
 namespace verbs::soft::host {
 

@@ -2,13 +2,11 @@
 
 #include <optional>
 
-#include "host/configuration/address.h"
+#include "host/configuration/configuration.h"
 #include "host/configuration/fault_option.h"
-#include "host/configuration/value.h"
-#include "nic/ports/port.h"
+#include "nic/objects/ports.h"
 
 namespace verbs::soft::host {
-
 namespace {
 
 struct Limit {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "host/devices/device.h"
-#include "host/publication/json.h"
+#include "host/publication/publisher.h"
 
 namespace verbs::soft::host {
 

@@ -5,11 +5,9 @@
 #include <string>
 
 #include "host/devices/sysfs.h"
-#include "host/machine/live_view.h"
 #include "host/machine/machine.h"
-#include "host/machine/tree.h"
 #include "machine/folder.h"
-#include "wire/guid.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::host {
 

@@ -17,12 +17,11 @@
 #include "host/devices/machine_files.h"
 #include "host/error.h"
 #include "host/fork_order.h"
-#include "host/machine/live_view.h"
-#include "host/models/model_loader.h"
-#include "host/models/model_options.h"
+#include "host/machine/machine.h"
+#include "host/models/models.h"
 #include "host/progress/clock.h"
 #include "verbs_soft_boundary.h"
-#include "wire/guid.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::host {
 

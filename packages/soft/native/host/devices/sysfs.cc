@@ -14,7 +14,7 @@
 
 #include "machine/counter_file.h"
 #include "machine/folder.h"
-#include "nic/ports/port.h"
+#include "nic/objects/ports.h"
 
 namespace verbs::soft::host {
 

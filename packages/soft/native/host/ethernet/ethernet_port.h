@@ -9,7 +9,7 @@
 
 #include "host/ports/link_stack.h"
 #include "host/progress/clock.h"
-#include "link/ethernet/switch_link.h"
+#include "link/ethernet/ethernet_switch.h"
 
 namespace verbs::soft::host {
 

@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "host/error.h"
-#include "host/events/event_target.h"
+#include "host/events/completion_channel.h"
 #include "host/models/verbs_device.h"
-#include "nic/ports/port.h"
+#include "nic/objects/ports.h"
 
 namespace verbs::soft::host {
 namespace {

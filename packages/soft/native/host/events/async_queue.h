@@ -5,8 +5,7 @@
 
 #include <deque>
 
-#include "host/events/event_source.h"
-#include "host/events/event_target.h"
+#include "host/events/completion_channel.h"
 
 namespace verbs::soft::host {
 

@@ -3,13 +3,56 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <mutex>
 
-#include "host/events/event_source.h"
-#include "host/events/event_target.h"
 #include "host/events/wait_set.h"
 
 namespace verbs::soft::host {
+
+// The common part of a completion channel and a queue of asynchronous events: a thread can wait for an event. Each has
+// a descriptor that is readable exactly while events are queued, and a lock of its own: events are queued under the
+// device's lock and taken without it.
+
+class EventSource {
+ public:
+  virtual ~EventSource() = default;
+  virtual int open() { return signal_.open(); }  // 0 or errno
+  // The descriptor that the program has.
+  virtual int fd() const { return signal_.fd(); }
+  int signal() const { return signal_.fd(); }
+  bool empty() const { return size_.load(std::memory_order_acquire) == 0; }
+
+ protected:
+  std::mutex mutex_;
+  SignalFd signal_;
+  std::atomic<std::size_t> size_{0};
+};
+
+// A CQ, QP or SRQ as the event queues see it: the owner pointer of the NIC's object.
+
+class AsyncQueue;
+class CompletionChannel;
+
+struct EventTarget {
+  void* ibv = nullptr;  // the ibv_cq, ibv_qp or ibv_srq
+  CompletionChannel* channel = nullptr;
+  AsyncQueue* async = nullptr;
+  EventTarget* sharing = nullptr;  // the next handle of a shared QP, which gets the same events
+  // How many events the program received: destroying the object waits until it has acknowledged them. Written by the
+  // queues; read after forget().
+  std::uint32_t completions_reported = 0;
+  std::uint32_t async_reported = 0;
+  // The CQ was armed while its channel's wait set was attached. Packets then wake the waiter, and the first poll after
+  // arming need not read the sockets. Guarded by the device's lock.
+  bool packets_wake = false;
+
+ private:
+  friend class CompletionChannel;
+  std::uint32_t pending_ = 0;
+  EventTarget* next_ = nullptr;
+};
 
 class CompletionChannel final : public EventSource {
  public:

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "nic/shared/counters.h"
+#include "nic/base/limits.h"
 
 namespace verbs::soft::host {
 

@@ -1,6 +1,7 @@
 #include "host/ports/link_stack.h"
 
 #include <algorithm>
+#include <cstring>
 #include <ctime>
 
 namespace verbs::soft::host {
@@ -66,6 +67,103 @@ void LinkStack::count_rules(std::vector<link::RuleCounters>* sums) const {
     (*sums)[i].matched += rules[i].matched;
     (*sums)[i].hits += rules[i].hits;
   }
+}
+
+AddressLink::AddressLink(std::vector<std::pair<wire::Gid, link::Link*>> links)
+    : links_(std::move(links)),
+      source_port_(links_.empty() ? 0 : links_.front().second->fixed_source_port()),
+      nowhere_(std::make_unique<std::uint8_t[]>(wire::kMaxFrame)) {}
+
+void AddressLink::remove(const wire::Gid& address) {
+  for (const auto& [known, link] : links_) {
+    if (known == address) removed_relieved_ += link->relieve() + 1;  // nothing waits for it any more
+  }
+  std::erase_if(links_, [&](const auto& entry) { return entry.first == address; });
+}
+
+std::uint8_t* AddressLink::reserve() {
+  return reserved_ = links_.empty() ? nowhere_.get() : links_.front().second->reserve();
+}
+
+// nullptr: the first link, in whose buffer the frame is.
+link::Link* AddressLink::link_of(std::span<const std::uint8_t> frame) const {
+  const wire::Gid source = wire::source_of(frame);
+  for (std::size_t i = 1; i < links_.size(); ++i) {
+    if (links_[i].first == source) return links_[i].second;
+  }
+  return nullptr;
+}
+
+void AddressLink::commit(std::size_t size) {
+  if (links_.empty()) return;
+  link::Link* other = link_of({reserved_, size});
+  if (other == nullptr) return links_.front().second->commit(size);
+  std::memcpy(other->reserve(), reserved_, size);
+  other->commit(size);
+}
+
+void AddressLink::commit_unsealed(std::span<std::uint8_t> frame) {
+  if (links_.empty()) return;
+  link::Link* other = link_of(frame);
+  if (other == nullptr) return links_.front().second->commit_unsealed(frame);
+  std::uint8_t* copy = other->reserve();
+  std::memcpy(copy, frame.data(), frame.size());
+  other->commit_unsealed({copy, frame.size()});
+}
+
+bool AddressLink::takes_references(const wire::Gid& source, const wire::Gid& destination) {
+  const auto takes = [&](const auto& entry) {
+    return entry.first == source && entry.second->takes_references(source, destination);
+  };
+  return std::any_of(links_.begin(), links_.end(), takes);
+}
+
+int AddressLink::route(const wire::Gid& source, const wire::Gid& destination) {
+  for (const auto& [address, link] : links_) {
+    if (address == source) return link->route(source, destination);
+  }
+  return 0;
+}
+
+void AddressLink::commit_referring(std::span<std::uint8_t> frame) {
+  if (links_.empty()) return;
+  link::Link* other = link_of(frame);
+  if (other == nullptr) return links_.front().second->commit_referring(frame);
+  std::uint8_t* copy = other->reserve();
+  std::memcpy(copy, frame.data(), frame.size());
+  other->commit_referring({copy, frame.size()});
+}
+
+void AddressLink::revoke_references() {
+  for (const auto& [address, link] : links_) link->revoke_references();
+}
+
+void AddressLink::flush() {
+  for (const auto& [address, link] : links_) link->flush();
+}
+
+bool AddressLink::congested(const wire::Gid& destination) {
+  return std::any_of(links_.begin(), links_.end(),
+                     [&](const auto& entry) { return entry.second->congested(destination); });
+}
+
+std::uint64_t AddressLink::relieve() {
+  std::uint64_t relieved = removed_relieved_;
+  for (const auto& [address, link] : links_) relieved += link->relieve();
+  return relieved;
+}
+
+link::Nanos AddressLink::next_deadline() const {
+  link::Nanos deadline = INT64_MAX;
+  for (const auto& [address, link] : links_) deadline = std::min(deadline, link->next_deadline());
+  return deadline;
+}
+
+std::size_t AddressLink::receive(link::Receiver& receiver, std::size_t budget) {
+  // Each link has the whole budget, so that a flood on one address does not starve the others.
+  std::size_t taken = 0;
+  for (const auto& [address, link] : links_) taken += link->receive(receiver, budget);
+  return taken;
 }
 
 }  // namespace verbs::soft::host

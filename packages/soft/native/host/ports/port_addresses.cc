@@ -4,10 +4,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "host/configuration/address.h"
+#include "host/configuration/configuration.h"
 #include "host/error.h"
 #include "host/ports/port_holder.h"
-#include "nic/ports/port.h"
+#include "nic/objects/ports.h"
 #include "verbs_soft_boundary.h"
 
 namespace verbs::soft::host {

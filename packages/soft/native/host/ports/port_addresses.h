@@ -10,8 +10,8 @@
 
 #include "host/configuration/configuration.h"
 #include "host/models/model_link.h"
-#include "host/ports/address_link.h"
 #include "host/ports/link_counters.h"
+#include "host/ports/link_stack.h"
 #include "host/ports/port_address.h"
 
 namespace verbs::soft::host {

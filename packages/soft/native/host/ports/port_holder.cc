@@ -12,7 +12,7 @@
 #include <optional>
 #include <sstream>
 
-#include "host/configuration/address.h"
+#include "host/configuration/configuration.h"
 
 namespace verbs::soft::host {
 

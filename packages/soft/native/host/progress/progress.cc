@@ -11,7 +11,6 @@
 #include "verbs_soft_boundary.h"
 
 namespace verbs::soft::host {
-
 namespace {
 
 constexpr Nanos kTick = kMillisecond;

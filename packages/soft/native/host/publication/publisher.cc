@@ -15,7 +15,6 @@
 #include "verbs_soft_boundary.h"
 
 namespace verbs::soft::host {
-
 namespace {
 
 constexpr auto kBudget = std::chrono::milliseconds(500);

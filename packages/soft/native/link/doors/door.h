@@ -8,6 +8,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -49,5 +50,13 @@ class Door {
 
   std::shared_ptr<State> state_;
 };
+
+// Closes descriptors whose last close() may sleep: those that another process has sent, and sockets that may hold such
+// ones. Threads of its own do it, which exist only meanwhile.
+
+void close_elsewhere(int fd);
+
+// Those that are not closed yet.
+std::size_t closing_elsewhere();
 
 }  // namespace verbs::soft::link

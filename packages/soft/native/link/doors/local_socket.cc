@@ -10,7 +10,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "link/doors/closer.h"
+#include "link/doors/door.h"
 
 namespace verbs::soft::link {
 namespace {

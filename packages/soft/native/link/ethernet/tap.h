@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "link/ethernet/switch_link.h"
+#include "link/ethernet/ethernet_switch.h"
 
 namespace verbs::soft::link {
 

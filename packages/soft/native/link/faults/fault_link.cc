@@ -1,13 +1,84 @@
 #include "link/faults/fault_link.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <span>
+#include <vector>
 
-#include "link/faults/delay_queue.h"
-#include "link/faults/fault_decision.h"
-#include "link/faults/frame_fields.h"
+#include "link/faults/fault_plan.h"
+#include "link/link.h"
 
 namespace verbs::soft::link {
+namespace {
+
+// Copies of frames that wait until they are due. All memory is allocated at construction.
+
+class DelayQueue {
+ public:
+  explicit DelayQueue(std::size_t capacity);
+
+  // False if the queue is full.
+  bool push(std::span<const std::uint8_t> frame, Nanos due);
+  bool full() const { return free_.empty(); }
+  bool empty() const { return heap_.empty(); }
+  // When the first frame is due; INT64_MAX if there is none.
+  Nanos next_due() const;
+  // The frame that is due first; of frames that are due at the same time, the one that was pushed first. Valid until
+  // pop() or push().
+  std::span<const std::uint8_t> front() const;
+  void pop();
+
+ private:
+  struct Entry {
+    Nanos due;
+    std::uint64_t sequence;
+    std::uint32_t slot;
+    std::uint32_t size;
+  };
+  static bool later(const Entry& a, const Entry& b);
+  const std::uint8_t* slot(std::uint32_t index) const { return frames_.data() + index * wire::kMaxFrame; }
+
+  std::uint64_t sequence_ = 0;
+  std::vector<Entry> heap_;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::uint8_t> frames_;
+};
+
+DelayQueue::DelayQueue(std::size_t capacity) : frames_(capacity * wire::kMaxFrame) {
+  heap_.reserve(capacity);
+  free_.reserve(capacity);
+  for (std::size_t i = capacity; i > 0; --i) free_.push_back(static_cast<std::uint32_t>(i - 1));
+}
+
+bool DelayQueue::later(const Entry& a, const Entry& b) {
+  return a.due != b.due ? a.due > b.due : a.sequence > b.sequence;
+}
+
+bool DelayQueue::push(std::span<const std::uint8_t> frame, Nanos due) {
+  if (free_.empty() || frame.size() > wire::kMaxFrame) return false;
+  const std::uint32_t index = free_.back();
+  free_.pop_back();
+  std::memcpy(frames_.data() + index * wire::kMaxFrame, frame.data(), frame.size());
+  heap_.push_back({due, sequence_++, index, static_cast<std::uint32_t>(frame.size())});
+  std::push_heap(heap_.begin(), heap_.end(), later);
+  return true;
+}
+
+Nanos DelayQueue::next_due() const { return heap_.empty() ? INT64_MAX : heap_.front().due; }
+
+std::span<const std::uint8_t> DelayQueue::front() const {
+  const Entry& first = heap_.front();
+  return {slot(first.slot), first.size};
+}
+
+void DelayQueue::pop() {
+  std::pop_heap(heap_.begin(), heap_.end(), later);
+  free_.push_back(heap_.back().slot);
+  heap_.pop_back();
+}
+
+}  // namespace
 
 // One direction of the link. `release` is called with each frame that passes at once; delayed frames are in `held`.
 struct FaultLink::Direction {

@@ -1,15 +1,26 @@
 // The faults of a link. A plan and its seed determine every decision: the same frames meet the same faults.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "link/faults/opcode_set.h"
 #include "link/link.h"
 
 namespace verbs::soft::link {
+
+// Sets of BTH opcodes, by their names in IBTA.
+
+using OpcodeSet = std::bitset<256>;
+
+// Adds the opcodes of `name`: one opcode by its full name ("RC SEND Only"), or all opcodes whose names begin with these
+// words ("RC RDMA READ response", "UD"). Case does not matter; blanks, '_' and '-' are equal; the word RDMA may be left
+// out. False if no opcode has such a name; then nothing is added.
+bool add_opcodes(std::string_view name, OpcodeSet* set);
 
 enum class FaultDirection { kEgress, kIngress, kBoth };
 
@@ -93,6 +104,63 @@ struct FaultCounters {
 struct RuleCounters {
   std::uint64_t matched = 0;
   std::uint64_t hits = 0;
+};
+
+// The fields of a frame that the rules of a fault plan refer to.
+
+struct FrameFields {
+  std::size_t network = 0;  // size of the IP and UDP headers; 0 if this is not a packet for a NIC
+  std::uint8_t opcode = 0;
+  std::uint32_t qpn = 0;
+  std::uint32_t psn = 0;
+  std::optional<AethKind> aeth;
+};
+
+FrameFields parse_fields(std::span<const std::uint8_t> frame);
+
+// Whether the frame meets the conditions of `rule`, except for the direction.
+bool matches(const FaultRule& rule, const FrameFields& fields);
+
+// The decisions of one rule of a fault plan, in one direction.
+
+struct FaultDecision {
+  bool hit = false;  // one of the faults below happens
+  bool drop = false;
+  bool duplicate = false;
+  bool reorder = false;
+  Nanos hold = 0;                // delay, jitter and reordering together
+  std::size_t size = 0;          // the remaining bytes of the frame
+  bool truncate = false;         // size is less than the frame's
+  std::size_t corrupt_byte = 0;  // 0: none; the first byte is never corrupted
+  std::uint8_t corrupt_mask = 0;
+};
+
+class FaultDecider {
+ public:
+  // `place` is the position of the rule in its plan, from 0. Each rule has its own random numbers in each direction.
+  FaultDecider(const FaultRule& rule, std::uint64_t seed, std::size_t place, FaultDirection direction);
+
+  // Draws nine numbers for each frame that matches, in this order: drop, duplicate, reorder, corrupt, place of the
+  // corruption, truncate, remaining length, jitter, the rule's own probability. So a change of one probability does not
+  // change the other decisions.
+  FaultDecision decide(std::span<const std::uint8_t> frame, const FrameFields& fields);
+  // For a rule that limits the rate: how long a frame that is ready at `ready` waits until it has left the link. Called
+  // once for each frame that leaves.
+  Nanos wait_for_rate(std::size_t size, Nanos ready);
+
+  const FaultRule& rule() const { return rule_; }
+  std::size_t place() const { return place_; }
+  const RuleCounters& counters() const { return counters_; }
+
+ private:
+  std::uint64_t draw();
+  bool is_selected(std::uint64_t index) const;
+
+  FaultRule rule_;
+  std::size_t place_;
+  std::uint64_t state_;
+  RuleCounters counters_;
+  Nanos free_at_ = INT64_MIN;  // when the limited link is free again
 };
 
 }  // namespace verbs::soft::link

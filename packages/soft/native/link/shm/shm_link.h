@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "link/link.h"
-#include "link/shm/arrivals.h"
 #include "link/shm/incoming.h"
 #include "link/shm/outgoing.h"
 

@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "link/udp/ip_socket.h"
-#include "link/udp/socket_address.h"
 
 namespace verbs::soft::link {
 namespace {

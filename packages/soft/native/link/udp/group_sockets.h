@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "link/link.h"
-#include "link/udp/peer_filter.h"
+#include "link/udp/foreign_peers.h"
 #include "wire/gid.h"
 
 namespace verbs::soft::link {

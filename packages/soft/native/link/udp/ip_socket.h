@@ -9,6 +9,7 @@
 #include <span>
 
 #include "wire/frame.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::link {
 
@@ -39,5 +40,20 @@ bool receive_datagram(int fd, std::span<std::uint8_t> room, Datagram* datagram);
 void write_controls(const std::uint8_t* frame, msghdr& header, char* room);
 // Adds one more message.
 void add_control(msghdr& header, int level, int type, const void* value, std::size_t size);
+
+// Conversions between GIDs and socket addresses.
+
+// Returns the length. `scope` is the index of the interface of a link-local IPv6 address, else 0.
+socklen_t to_sockaddr(const wire::Gid& gid, std::uint16_t port, std::uint32_t scope, sockaddr_storage* storage);
+
+// Of an AF_INET or AF_INET6 address.
+wire::Gid gid_of(const sockaddr_storage& storage);
+std::uint16_t port_of(const sockaddr_storage& storage);
+
+// The index of the interface that has the IPv6 address `gid`; 0 if there is none.
+std::uint32_t interface_of(const wire::Gid& gid);
+
+// The index of the interface that has the link-local IPv6 address `gid`; 0 for every other address.
+std::uint32_t scope_of(const wire::Gid& gid);
 
 }  // namespace verbs::soft::link

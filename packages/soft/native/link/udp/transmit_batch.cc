@@ -9,7 +9,6 @@
 #include <span>
 
 #include "link/udp/ip_socket.h"
-#include "link/udp/socket_address.h"
 #include "verbs_soft_cancel.h"
 #include "wire/bytes.h"
 #include "wire/icrc.h"

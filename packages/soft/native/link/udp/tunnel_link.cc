@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "link/udp/ip_socket.h"
-#include "link/udp/socket_address.h"
 #include "wire/bytes.h"
 
 namespace verbs::soft::link {

@@ -11,7 +11,6 @@
 #include <cstring>
 
 #include "link/udp/ip_socket.h"
-#include "link/udp/socket_address.h"
 #include "verbs_soft_cancel.h"
 
 namespace verbs::soft::link {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "link/link.h"
+#include "link/udp/foreign_peers.h"
 #include "link/udp/group_sockets.h"
-#include "link/udp/peer_filter.h"
 #include "link/udp/transmit_batch.h"
 
 namespace verbs::soft::link {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "nic/objects/qp/qp.h"
-#include "nic/ports/port.h"
+#include "nic/objects/ports.h"
+#include "nic/objects/queue_pair.h"
 
 namespace verbs::soft::nic {
 

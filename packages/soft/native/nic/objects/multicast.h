@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "nic/shared/limits.h"
+#include "nic/base/limits.h"
 #include "wire/gid.h"
 
 namespace verbs::soft::nic {

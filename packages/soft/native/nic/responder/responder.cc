@@ -1,13 +1,8 @@
 #include "nic/responder/responder.h"
 
-#include "nic/responder/atomic.h"
-#include "nic/responder/flush.h"
-#include "nic/responder/message.h"
-#include "nic/responder/nak.h"
-#include "nic/responder/read.h"
-#include "nic/responder/replay.h"
+#include "nic/base/limits.h"
+#include "nic/responder/execution.h"
 #include "nic/responder/responses.h"
-#include "nic/shared/psn.h"
 
 namespace verbs::soft::nic {
 namespace {

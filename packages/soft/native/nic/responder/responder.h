@@ -2,8 +2,8 @@
 // drops messages that miss a packet.
 #pragma once
 
-#include "nic/device/core.h"
-#include "nic/device/packet.h"
+#include "nic/core/core.h"
+#include "nic/core/packet.h"
 
 namespace verbs::soft::nic {
 

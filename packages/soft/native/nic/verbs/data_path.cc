@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "nic/device/qp_error.h"
-#include "nic/device/work_request.h"
-#include "nic/shared/guarded_memory.h"
+#include "nic/base/guarded_memory.h"
+#include "nic/core/completion.h"
+#include "nic/core/work_request.h"
 #include "wire/headers.h"
 
 namespace verbs::soft::nic {

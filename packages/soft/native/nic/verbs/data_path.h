@@ -1,12 +1,12 @@
 // The data path that applications call: posting work requests. Nothing here allocates, and nothing is sent: the
-// scheduler does that (scheduler.h).
+// scheduler does that (nic.h).
 #pragma once
 
 #include <infiniband/verbs.h>
 
 #include <cstdint>
 
-#include "nic/device/core.h"
+#include "nic/core/core.h"
 
 namespace verbs::soft::nic {
 

@@ -4,9 +4,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "nic/device/qp_error.h"
-#include "nic/shared/erase.h"
-#include "nic/shared/psn.h"
+#include "nic/base/containers.h"
+#include "nic/base/limits.h"
+#include "nic/core/completion.h"
 #include "nic/verbs/qp_transitions.h"
 
 namespace verbs::soft::nic {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "nic/device/core.h"
+#include "nic/core/core.h"
 #include "wire/tunnel.h"
 
 namespace verbs::soft::nic {

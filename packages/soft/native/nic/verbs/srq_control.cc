@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <memory>
 
-#include "nic/responder/nak.h"
-#include "nic/shared/erase.h"
+#include "nic/base/containers.h"
+#include "nic/responder/responses.h"
 #include "wire/headers.h"
 
 namespace verbs::soft::nic {

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "nic/device/core.h"
+#include "nic/core/core.h"
 
 namespace verbs::soft::nic {
 

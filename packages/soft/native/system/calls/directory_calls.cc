@@ -4,10 +4,8 @@
 
 #include <cstring>
 
-#include "system/calls/names.h"
-#include "system/kernel.h"
+#include "system/calls/read_calls.h"
 #include "system/libc.h"
-#include "system/paths.h"
 #include "system/place.h"
 #include "system/tree.h"
 

@@ -1,8 +1,6 @@
-// open() and fopen() in their forms. The files are read-only, as the kernel's are; a device node needs a driver behind
-// it, which only the drop-in libraries have, so it cannot be opened.
-#include "system/calls/open_calls.h"
-
+// Opening a place, for the calls that open files and folders.
 #include <pthread.h>
+#include <sys/types.h>
 
 #include <cerrno>
 #include <cstdarg>
@@ -10,10 +8,13 @@
 #include <cstring>
 
 #include "system/libc.h"
-#include "system/paths.h"
+#include "system/place.h"
 #include "system/served.h"
 
 namespace verbs::soft::system {
+
+// As openat() of a place that is ours.
+int open_place(const Place& place, int flags);
 
 namespace {
 

@@ -1,12 +1,18 @@
-// read() in its forms: a file that the kernel makes anew for each reading from its beginning is made anew here.
+#include "system/calls/read_calls.h"
+
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <string_view>
 
 #include "system/libc.h"
 #include "system/served.h"
+#include "system/tree.h"
+
+// read() in its forms: a file that the kernel makes anew for each reading from its beginning is made anew here.
 
 namespace verbs::soft::system {
 
@@ -86,3 +92,19 @@ VERBS_REPLACES(ssize_t, __pread64_chk, int fd, void* to, std::size_t size, off_t
   check_room(size, room);
   return read_at(at, libc_pread, fd, to, size, at);
 }
+
+namespace verbs::soft::system {
+
+ssize_t rename_in_tree(char* text, ssize_t length) {
+  const std::string_view name = name_in_tree({text, static_cast<std::size_t>(length)});
+  if (name.empty()) return length;
+  std::memmove(text, name.data(), name.size());
+  return static_cast<ssize_t>(name.size());
+}
+
+char* rename_in_tree(char* path) {
+  if (path) path[rename_in_tree(path, static_cast<ssize_t>(std::strlen(path)))] = '\0';
+  return path;
+}
+
+}  // namespace verbs::soft::system

@@ -1,7 +1,5 @@
-// NETLINK_RDMA, by which rdma(8), rdma-core's tests and device plugins ask the kernel for RDMA devices, their ports,
-// objects and counters. Where the kernel has it, it answers. Elsewhere a program's socket is one of NETLINK_USERSOCK,
-// and what the program sends to the kernel is answered here: by messages of another such socket, so that receiving,
-// polling and closing stay the kernel's. Only sending is replaced, and of it what has a kernel's netlink address.
+#include "system/netlink/netlink_calls.h"
+
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
 #include <sys/socket.h>
@@ -9,10 +7,14 @@
 #include <cerrno>
 #include <cstdint>
 
-#include "system/kernel.h"
 #include "system/libc.h"
 #include "system/netlink/nldev.h"
 #include "system/tree.h"
+
+// NETLINK_RDMA, by which rdma(8), rdma-core's tests and device plugins ask the kernel for RDMA devices, their ports,
+// objects and counters. Where the kernel has it, it answers. Elsewhere a program's socket is one of NETLINK_USERSOCK,
+// and what the program sends to the kernel is answered here: by messages of another such socket, so that receiving,
+// polling and closing stay the kernel's. Only sending is replaced, and of it what has a kernel's netlink address.
 
 namespace verbs::soft::system {
 

@@ -8,9 +8,8 @@
 #include <optional>
 #include <string_view>
 
-#include "system/kernel.h"
-#include "system/netlink/facts.h"
-#include "system/netlink/netlink_message.h"
+#include "system/libc.h"
+#include "system/netlink/netlink_calls.h"
 #include "system/netlink/publications.h"
 
 namespace verbs::soft::system {

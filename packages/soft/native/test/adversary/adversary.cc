@@ -19,10 +19,8 @@
 #include <thread>
 
 #include "link/doors/local_socket.h"
-#include "link/shm/peer_process.h"
 #include "link/shm/peer_socket.h"
 #include "link/shm/ring.h"
-#include "link/shm/shared_memory.h"
 #include "wire/bytes.h"
 #include "wire/headers.h"
 #include "wire/icrc.h"

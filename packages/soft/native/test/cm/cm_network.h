@@ -13,7 +13,7 @@
 
 #include "cm/manager.h"
 #include "cm/message.h"
-#include "wire/guid.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::cm {
 

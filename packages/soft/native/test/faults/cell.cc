@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "nic/shared/counters.h"
+#include "nic/base/limits.h"
 #include "test/faults/checks.h"
 #include "test/faults/stream.h"
 

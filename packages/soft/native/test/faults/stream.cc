@@ -1,7 +1,7 @@
 #include "test/faults/stream.h"
 
 #include "host/configuration/configuration.h"
-#include "nic/shared/counters.h"
+#include "nic/base/limits.h"
 
 namespace verbs::soft::test::faults {
 

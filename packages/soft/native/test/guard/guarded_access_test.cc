@@ -1,9 +1,9 @@
 // Guarded accesses: on any stack, under any mask, and without a trace of the fault afterwards.
 #include <cerrno>
 
+#include "guard/access_guard.h"
 #include "guard/fault_handler.h"
 #include "guard/fault_signals.h"
-#include "guard/watched_ranges.h"
 #include "test/guard/fault_child.h"
 
 using namespace verbs::soft;

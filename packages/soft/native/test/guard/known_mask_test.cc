@@ -1,6 +1,4 @@
 // What a thread knows of its mask between two steps, and that it is never wrong.
-#include "guard/known_mask.h"
-
 #include <sys/syscall.h>
 
 #include "guard/fault_handler.h"

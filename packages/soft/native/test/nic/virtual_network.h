@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "link/faults/fault_link.h"
+#include "nic/base/limits.h"
 #include "nic/nic.h"
-#include "nic/shared/counters.h"
 #include "wire/headers.h"
 #include "wire/opcode.h"
 

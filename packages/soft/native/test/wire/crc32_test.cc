@@ -1,10 +1,10 @@
-#include "wire/crc32.h"
-
 #include <doctest/doctest.h>
 #include <zlib.h>
 
 #include <random>
 #include <vector>
+
+#include "wire/icrc.h"
 
 namespace wire = verbs::soft::wire;
 

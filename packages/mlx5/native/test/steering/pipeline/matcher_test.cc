@@ -5,8 +5,7 @@
 
 #include <map>
 
-#include "steering/pipeline/flow_table.h"
-#include "steering/pipeline/root_tables.h"
+#include "steering/pipeline/pipeline.h"
 #include "test/support/steering/random.h"
 
 namespace verbs::mlx5::steering::test {

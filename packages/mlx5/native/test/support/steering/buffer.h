@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "steering/headers/frame.h"
+#include "steering/headers/parser.h"
 
 namespace verbs::mlx5::steering::test {
 

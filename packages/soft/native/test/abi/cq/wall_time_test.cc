@@ -1,8 +1,8 @@
-#include "abi/objects/wall_time.h"
-
 #include <doctest/doctest.h>
 
 #include <random>
+
+#include "abi/objects/locks.h"
 
 using verbs::soft::abi::WallTime;
 using verbs::soft::host::Nanos;

@@ -8,8 +8,6 @@
 #include <fstream>
 #include <string>
 
-#include "host/configuration/address.h"
-
 using namespace verbs::soft;
 using namespace verbs::soft::host;
 

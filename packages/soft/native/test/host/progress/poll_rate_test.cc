@@ -1,6 +1,6 @@
-#include "host/progress/poll_rate.h"
-
 #include <doctest/doctest.h>
+
+#include "host/progress/progress.h"
 
 using namespace verbs::soft::host;
 

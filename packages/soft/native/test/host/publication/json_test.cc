@@ -1,8 +1,8 @@
-#include "host/publication/json.h"
-
 #include <doctest/doctest.h>
 
 #include <string_view>
+
+#include "host/publication/publisher.h"
 
 using verbs::soft::host::Json;
 

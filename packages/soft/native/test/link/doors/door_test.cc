@@ -16,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "link/doors/closer.h"
 #include "link/doors/local_socket.h"
 #include "test/link/shm/shm_end.h"
 #include "test/link/support/lingering_socket.h"

@@ -5,8 +5,6 @@
 #include <random>
 #include <thread>
 
-#include "link/ethernet/switch_link.h"
-
 using namespace verbs::soft::link;
 
 namespace {

@@ -1,7 +1,6 @@
-#include "link/udp/identifications.h"
-
 #include <doctest/doctest.h>
 
+#include "link/udp/foreign_peers.h"
 #include "test/link/support/memory_link.h"
 #include "wire/icrc.h"
 #include "wire/identification.h"

@@ -1,7 +1,7 @@
 // Frames that no honest peer sends: nothing crashes, nothing is written outside a region, other QPs go on.
 #include <algorithm>
 
-#include "nic/shared/flush.h"
+#include "nic/base/guarded_memory.h"
 #include "test/nic/virtual_network.h"
 #include "wire/icrc.h"
 

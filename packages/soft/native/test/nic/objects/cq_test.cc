@@ -1,7 +1,7 @@
 // A completion queue by itself, with a clock that the test sets.
-#include "nic/objects/cq.h"
-
 #include <doctest/doctest.h>
+
+#include "nic/objects/completion_queue.h"
 
 using namespace verbs::soft::nic;
 

@@ -1,6 +1,4 @@
 // Memory files that the NIC maps: their pages, their seals, and when a copy must look out for faults.
-#include "nic/objects/file_memory.h"
-
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,6 +8,7 @@
 #include <cerrno>
 
 #include "guard/fault_signals.h"
+#include "nic/objects/memory_region.h"
 #include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;

@@ -1,10 +1,10 @@
-#include "nic/raw/checksum.h"
-
 #include <doctest/doctest.h>
 
 #include <random>
 #include <string>
 #include <vector>
+
+#include "nic/raw_packets.h"
 
 using verbs::soft::nic::fill_checksums;
 

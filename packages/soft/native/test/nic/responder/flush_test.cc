@@ -1,12 +1,11 @@
 // FLUSH and ATOMIC WRITE: one packet there, an empty READ response back, executed once.
-#include "nic/shared/flush.h"
-
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 
+#include "nic/base/guarded_memory.h"
 #include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;

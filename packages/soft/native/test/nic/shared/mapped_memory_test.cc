@@ -1,6 +1,6 @@
 // What a registration finds out about mappings, on kernels with and without an answer for one address, and without a
 // descriptor.
-#include "nic/shared/mapped_memory.h"
+#include "nic/base/mapped_memory.h"
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>

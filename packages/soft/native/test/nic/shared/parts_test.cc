@@ -4,10 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "nic/objects/qp/congestion_window.h"
-#include "nic/shared/psn.h"
-#include "nic/shared/table.h"
-#include "nic/shared/timer_heap.h"
+#include "nic/base/containers.h"
+#include "nic/base/limits.h"
+#include "nic/objects/queue_pair.h"
 
 using namespace verbs::soft::nic;
 

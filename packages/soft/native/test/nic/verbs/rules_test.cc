@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
-#include "nic/shared/mapping_watch.h"
+#include "nic/base/mapping_watch.h"
 #include "test/nic/virtual_network.h"
 
 using namespace verbs::soft;

@@ -1,0 +1,37 @@
+// Queues with the options of mlx5dv, and the raw queue pairs among them, whose frames go through the steering.
+#pragma once
+
+#include <atomic>
+
+#include "model/device/device.h"
+#include "model/device/objects.h"
+
+namespace verbs::mlx5::model {
+
+// RAW_PACKET queue pairs, the destinations of flows.
+
+struct RawQp : Counted {
+  explicit RawQp(Context& its_owner) : owner(&its_owner) {}
+
+  ibv_qp* ibv = nullptr;
+  Context* const owner;
+  // The port of the queue pair; 0 before INIT. It receives frames of this port only. Under the device's lock.
+  std::uint8_t port_num = 0;
+};
+
+// nullptr if it is not a living RAW_PACKET queue pair of the model.
+RawQp* find_qp(const ibv_qp* ibv);
+RawQp* find_qp(const Context& context, std::uint32_t qp_num);
+
+// Replaces the NIC's verbs of queue pairs, so that the model knows them.
+void install_qp_verbs(verbs_soft_verbs& control);
+void forget_qps(Context& context);
+
+// The path of frames: from a queue pair through the transmit tables to the wire, and from the wire through the receive
+// tables to queue pairs.
+
+// Members of verbs_soft_model. Called under the device's lock.
+void raw_send(void* data, ibv_device* device, std::uint8_t port_num, ibv_qp* qp, verbs_soft_frame* frame);
+void raw_receive(void* data, ibv_device* device, std::uint8_t port_num, verbs_soft_frame* frame);
+
+}  // namespace verbs::mlx5::model

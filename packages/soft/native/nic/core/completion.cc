@@ -1,0 +1,177 @@
+#include "nic/core/completion.h"
+
+#include <utility>
+
+#include "nic/core/payload.h"
+#include "nic/core/work_request.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+void count_send(Qp& qp, const SendWqe& wqe, ibv_wc_status status) {
+  switch (info_of(wqe.opcode).completion) {
+    case IBV_WC_SEND:
+      return qp.count(CompletionCounter::kSend, status, wqe.length);
+    case IBV_WC_RDMA_READ:
+      return qp.count(CompletionCounter::kRead, status, wqe.length);
+    case IBV_WC_RDMA_WRITE:
+      return qp.count(CompletionCounter::kWrite, status, wqe.length);
+    default:
+      return;
+  }
+}
+
+// What polling the completion of `count` requests gives back, unless they give it back now.
+Slots slots_of(const Core& core, std::uint32_t* released, std::uint32_t count) {
+  const Slots slots{.released = released, .count = count};
+  if (core.config.rules.slots_until_polled) [[likely]]
+    return slots;
+  slots.give_back();
+  return {};
+}
+
+}  // namespace
+
+void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
+  SendQueue& sq = qp.sq;
+  const SendWqe& wqe = sq.at(sq.head++);
+  if (qp.counters != nullptr) [[unlikely]]
+    count_send(qp, wqe, status);
+  if (status == IBV_WC_SUCCESS) {
+    if (info_of(wqe.opcode).has_own_response()) --qp.req.unanswered_requests;
+  }
+  const bool reports = status != IBV_WC_SUCCESS || qp.signals(wqe);
+  // The slot of an unsignaled request comes back with that of the next one that is signaled.
+  if (!reports && core.config.rules.slots_until_polled) return;
+  const Slots slots = slots_of(core, &sq.released, sq.head - sq.reported);
+  sq.reported = sq.head;
+  if (!reports) return;
+  qp.send_cq->add(false, core.events, slots, {}, [&](ibv_wc& wc) {
+    wc = {};
+    wc.wr_id = wqe.wr_id;
+    wc.status = status;
+    wc.opcode = info_of(wqe.opcode).completion;
+    wc.byte_len = wqe.length;
+    wc.qp_num = qp.number;
+  });
+}
+
+bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& received) {
+  const std::uint64_t wr_id = qp.recv.wqe->wr_id;
+  const auto fill = [&](ibv_wc& wc) {
+    wc = {};
+    wc.wr_id = wr_id;
+    wc.status = status;
+    wc.opcode = received.opcode;
+    wc.byte_len = received.byte_len;
+    wc.imm_data = received.imm_data;
+    wc.qp_num = qp.number;
+    wc.src_qp = received.src_qp;
+    wc.sl = received.sl;
+    wc.wc_flags = received.flags;
+  };
+  Srq* srq = qp.recv.srq;
+  if (srq == nullptr) ++qp.rq.head;
+  const Slots slots = slots_of(core, srq == nullptr ? &qp.rq.released : &srq->queue.released, 1);
+  qp.recv = {};
+  ++core.counters.rdma_recvs;
+  qp.count(CompletionCounter::kRecv, status, received.byte_len);
+  if (srq == nullptr || srq->cq == nullptr) {
+    return qp.recv_cq->add(received.solicited, core.events, slots, received.tags, fill);
+  }
+  if (srq->cq->add(received.solicited, core.events, slots, received.tags, fill)) return true;
+  // The CQ of the shared queue has overrun, so no QP can use the queue.
+  if (!srq->failed) core.events.async({.type = IBV_EVENT_SRQ_ERR, .srq = srq});
+  srq->failed = true;
+  return false;
+}
+
+void revoke_references(Core& core, Qp& qp) {
+  if (!qp.req.refers) return;
+  qp.req.refers = false;
+  core.port_of(qp).transmitter().revoke_references();
+}
+
+void revoke_all_references(Core& core, Qp& qp) {
+  qp.req.refers |= std::exchange(qp.resp.refers, false);
+  revoke_references(core, qp);
+}
+
+void enter_error(Core& core, Qp& qp) {
+  revoke_references(core, qp);
+  const bool was_in_error = qp.state == IBV_QPS_ERR;
+  qp.state = qp.attr.qp_state = IBV_QPS_ERR;
+  qp.draining = false;
+  qp.req.waiting_rnr = false;
+  core.timers.remove(qp);
+  flush_sends(core, qp);
+  flush_receives(core, qp);
+  // A shared queue is not flushed, so the application learns that this QP dequeues no more requests from it.
+  if (qp.uses_srq() && !was_in_error) {
+    core.events.async({IBV_EVENT_QP_LAST_WQE_REACHED, &qp, nullptr, qp.attr.port_num});
+  }
+}
+
+void enter_error(Core& core, Qp& qp, ibv_event_type event) {
+  enter_error(core, qp);
+  core.events.async({event, &qp, nullptr, qp.attr.port_num});
+}
+
+void fail_send(Core& core, Qp& qp, ibv_wc_status status) {
+  revoke_references(core, qp);
+  complete_send(core, qp, status);
+  if (qp.is_reliable()) return enter_error(core, qp);
+  qp.state = qp.attr.qp_state = IBV_QPS_SQE;
+  qp.draining = false;
+  flush_sends(core, qp);
+  // The rest of a broken UC message takes no PSNs.
+  if (qp.type == IBV_QPT_UC) qp.req.next_psn = qp.req.una_psn = qp.req.max_psn = qp.req.send_psn;
+}
+
+void flush_sends(Core& core, Qp& qp) {
+  while (!qp.sq.empty()) complete_send(core, qp, IBV_WC_WR_FLUSH_ERR);
+  qp.req.position = qp.sq.head;
+  qp.req.packet = 0;
+  qp.req.unanswered_requests = 0;
+}
+
+void flush_receives(Core& core, Qp& qp) {
+  while (qp.recv.wqe != nullptr || (!qp.rq.empty() && dequeue_recv(core, qp))) {
+    complete_recv(core, qp, IBV_WC_WR_FLUSH_ERR, {});
+  }
+  qp.resp.message = ResponderState::Message::kNone;
+}
+
+namespace {
+
+RecvQueue& queue_of(Qp& qp) { return qp.srq != nullptr ? qp.srq->queue : qp.rq; }
+
+}  // namespace
+
+const RecvWqe* peek_recv(Qp& qp) {
+  RecvQueue& queue = queue_of(qp);
+  return queue.empty() ? nullptr : &queue.at(queue.head);
+}
+
+bool dequeue_recv(Core& core, Qp& qp) {
+  RecvQueue& queue = queue_of(qp);
+  if (queue.empty()) return false;
+  if (qp.srq == nullptr) {
+    qp.recv = {&queue.at(queue.head), queue.sges(queue.head), qp.pd, nullptr};
+    return true;
+  }
+  qp.srq->dequeue(&qp.srq_wqe, qp.srq_sges.data(), core.events);
+  qp.recv = {&qp.srq_wqe, qp.srq_sges.data(), qp.srq->pd, qp.srq};
+  return true;
+}
+
+bool write_to_recv(const Core& core, const Qp& qp, std::size_t offset, std::span<const std::uint8_t> bytes) {
+  const CurrentRecv& recv = qp.recv;
+  if (recv.wqe->num_sge == 1 && offset == 0 && bytes.size() <= recv.sges->length && !bytes.empty()) {
+    const Mr* mr = core.mrs.find(recv.sges->lkey, recv.pd, IBV_ACCESS_LOCAL_WRITE);
+    return mr != nullptr && mr->write(recv.sges->addr, bytes.data(), bytes.size());
+  }
+  return scatter(core.mrs, recv.pd, recv.sges, recv.wqe->num_sge, offset, bytes.data(), bytes.size());
+}
+
+}  // namespace verbs::soft::nic

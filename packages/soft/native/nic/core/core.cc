@@ -1,0 +1,25 @@
+#include "nic/core/core.h"
+
+#include <utility>
+
+namespace verbs::soft::nic {
+
+Core::Core(NicConfig nic_config, EventSink& sink)
+    : config(std::move(nic_config)),
+      events(sink),
+      all_counters(config.counters != nullptr ? *config.counters : own_counters),
+      counted_before(all_counters),
+      counters(all_counters.packets),
+      frame_counters(all_counters.frames),
+      ports(config.ports, sink, counters),
+      pds(config.limits),
+      cqs(config.limits, now),
+      ahs(config.limits, ports),
+      qps(kFirstQpn, static_cast<std::uint32_t>(config.limits.max_qp)),
+      srqs(1, static_cast<std::uint32_t>(config.limits.max_srq)),
+      mrs(config.limits, config.rules, ports, config.offered),
+      mws(config.limits, mrs),
+      device_memory(static_cast<std::size_t>(config.limits.max_dm_size)),
+      multicast(config.limits) {}
+
+}  // namespace verbs::soft::nic

@@ -1,0 +1,173 @@
+#include "nic/ingress.h"
+
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "nic/completer.h"
+#include "nic/core/packet.h"
+#include "nic/datagram.h"
+#include "nic/responder/responder.h"
+#include "wire/headers.h"
+#include "wire/icrc.h"
+#include "wire/opcode.h"
+#include "wire/tunnel.h"
+
+namespace verbs::soft::nic {
+namespace {
+
+// One reading of a frame: its headers and the queue pair that they name.
+struct Parsed {
+  Parsed(const Core& core, const wire::FrameView& view)
+      : frame(&view),
+        bth(wire::Bth::parse(view.transport.data())),
+        info(wire::opcode_info(bth.opcode)),
+        qp(core.qps.find(bth.dest_qpn)) {}
+
+  const wire::FrameView* frame;
+  wire::Bth bth;
+  const wire::OpcodeInfo* info;  // nullptr: no opcode that RoCE v2 defines
+  Qp* qp;                        // nullptr: no queue pair of that number
+
+  bool is_request() const { return info->has(wire::kIsRequest); }
+  bool is_datagram() const { return wire::transport_of(bth.opcode) == wire::Transport::kUd; }
+  bool is_to_group() const { return frame->is_to_group(); }
+  bool is_to_management() const { return bth.dest_qpn == kManagementQpn; }
+  std::size_t trailer_size() const { return wire::kIcrcSize + bth.pad; }
+};
+
+// Whether the queue pair receives packets through `tunnel` (nullptr: a plain packet). A tunnel counts only where both
+// ends have it.
+bool receives_through(const Qp& qp, bool request, const wire::Tunnel* tunnel) {
+  const wire::Tunnel* own = qp.receive_tunnel(request);
+  if (tunnel == nullptr) return own == nullptr || own->type == wire::Tunnel::Type::kPlain;
+  return own != nullptr && own->open && own->agrees_with(*tunnel);
+}
+
+// Whether a packet of a connection comes from the peer. The outer source address of a tunnel is the sender's choice
+// and is not compared.
+bool is_from_peer(const Qp& qp, bool request, const wire::FrameView& frame) {
+  return frame.is_to(qp.path.sgid) && (qp.receive_tunnel(request) != nullptr || frame.is_from(qp.path.dgid));
+}
+
+// The packet behind a tunnel's header, where its queue pair receives by that tunnel.
+std::optional<wire::FrameView> find_tunnelled(const Core& core, const Port& port, std::span<const std::uint8_t> frame) {
+  for (const auto& tunnel : port.tunnels()) {
+    const std::optional<wire::FrameView> view = wire::parse_tunnelled(frame, *tunnel);
+    if (!view) continue;
+    const Parsed parsed(core, *view);
+    if (parsed.info == nullptr || parsed.qp == nullptr) continue;
+    if (receives_through(*parsed.qp, parsed.is_request(), tunnel.get())) return view;
+  }
+  return std::nullopt;
+}
+
+// The packet of a frame of a port with tunnels. nullopt when it is no RoCE v2 packet, or came by another way than its
+// queue pair has agreed on with its peer. A packet without a queue pair or a known opcode belongs to no tunnel: it
+// parses as a plain one.
+std::optional<wire::FrameView> find_packet(const Core& core, const Port& port, std::span<const std::uint8_t> frame) {
+  std::optional<wire::FrameView> plain = wire::parse_frame(frame);
+  bool parses_plain = false;
+  if (plain && plain->is_to_port(wire::kRocePort)) {
+    const Parsed parsed(core, *plain);
+    parses_plain = parsed.info == nullptr || parsed.qp == nullptr;
+    if (!parses_plain && receives_through(*parsed.qp, parsed.is_request(), nullptr)) return plain;
+  }
+  if (std::optional<wire::FrameView> tunnelled = find_tunnelled(core, port, frame)) return tunnelled;
+  return parses_plain ? plain : std::nullopt;
+}
+
+bool has_valid_headers(const Parsed& parsed) {
+  return parsed.info != nullptr && parsed.frame->transport.size() >= parsed.info->header_size + parsed.trailer_size() &&
+         parsed.bth.version == 0 && (parsed.bth.pkey & 0x7fff) == (kDefaultPkey & 0x7fff);
+}
+
+// Whether the queue pair takes such a packet on that port, in its state and from that sender.
+bool is_accepted(const Parsed& parsed, std::uint8_t port_num) {
+  if (parsed.is_to_group()) return parsed.is_datagram() && parsed.bth.dest_qpn == kMulticastQpn;
+  if (parsed.is_to_management()) return parsed.is_datagram();
+  const Qp* qp = parsed.qp;
+  if (qp == nullptr || qp->attr.port_num != port_num) return false;
+  if (qp->transport != wire::transport_of(parsed.bth.opcode)) return false;
+  const bool request = parsed.is_request();
+  // An XRC initiator takes no requests, a target no responses.
+  if (qp->type == (request ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV)) return false;
+  if (request ? !qp->may_receive() : !qp->may_send()) return false;
+  return parsed.is_datagram() || is_from_peer(*qp, request, *parsed.frame);
+}
+
+bool has_valid_icrc(const Parsed& parsed, std::span<const std::uint8_t> frame) {
+  const std::size_t tunnel = parsed.frame->tunnel_header;
+  const auto network = static_cast<std::size_t>(parsed.frame->transport.data() - frame.data()) - tunnel;
+  return wire::check_icrc(frame, network, tunnel);
+}
+
+}  // namespace
+
+// What the list says is the sender's: sizes may be any. The state machines check them as those of payloads.
+void Ingress::handle_referring(Qp& qp, const Packet& packet, link::SenderMemory& memory, Nanos now) {
+  std::array<link::Reference, link::kMostReferences> pieces;
+  const std::span<const std::uint8_t> list = packet.payload();
+  const std::size_t count = list.size() / sizeof(link::Reference);
+  const bool request = packet.has(wire::kIsRequest);
+  const std::uint32_t kinds = request ? wire::kIsSend | wire::kIsWrite : wire::kIsRead;
+  if (!packet.has(kinds) || !qp.is_reliable() || count == 0 || count > pieces.size() ||
+      list.size() % sizeof(link::Reference) != 0) {
+    return drop();
+  }
+  std::memcpy(pieces.data(), list.data(), list.size());
+  std::size_t size = 0;
+  for (const link::Reference& piece : std::span(pieces.data(), count)) {
+    if (piece.size > link::kMostReferred - size) return drop();
+    size += piece.size;
+  }
+  const ReferredPayload referred{memory, {pieces.data(), count}, size};
+  const Packet whole{packet.frame, packet.bth, packet.info, packet.transport, &referred};
+  request ? handle_request(core_, qp, whole) : handle_response(core_, qp, whole, now);
+}
+
+void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now, link::FrameForm form,
+                      link::SenderMemory* memory) {
+  core_.set_time(now);
+  const Port* port = core_.ports.find(port_num);
+  if (port == nullptr) return drop();
+  const bool plain = port->tunnels().empty();
+  const std::optional<wire::FrameView> view = plain ? wire::parse_frame(frame) : find_packet(core_, *port, frame);
+  if (!view || (plain && !view->is_to_port(wire::kRocePort))) return drop();
+  const Parsed parsed(core_, *view);
+  if (plain && parsed.info != nullptr && parsed.qp != nullptr &&
+      !receives_through(*parsed.qp, parsed.is_request(), nullptr)) {
+    return drop();
+  }
+  if (!parsed.is_to_group() && !port->is_destination(*view)) return drop();
+  if (!port->is_up()) {
+    ++core_.counters.link_dropped;
+    return;
+  }
+  if (!has_valid_headers(parsed) || !is_accepted(parsed, port_num)) return drop();
+  if (form == link::FrameForm::kSealed && !has_valid_icrc(parsed, frame)) {
+    ++core_.counters.icrc_err;
+    return;
+  }
+  ++core_.counters.rcvd_pkts;
+  core_.counters.rcvd_bytes += frame.size();
+
+  const std::span<const std::uint8_t> transport = view->transport;
+  const Packet packet{*view, parsed.bth, *parsed.info, transport.first(transport.size() - parsed.trailer_size())};
+  if (memory != nullptr) {
+    if (parsed.is_to_group() || parsed.is_to_management() || parsed.is_datagram()) return drop();
+    handle_referring(*parsed.qp, packet, *memory, now);
+  } else if (parsed.is_to_group()) {
+    receive_group_datagram(core_, port_num, packet);
+  } else if (parsed.is_to_management()) {
+    receive_mad(core_, port_num, packet);
+  } else if (parsed.is_datagram()) {
+    receive_datagram(core_, *parsed.qp, packet);
+  } else if (parsed.is_request()) {
+    handle_request(core_, *parsed.qp, packet);
+  } else {
+    handle_response(core_, *parsed.qp, packet, now);
+  }
+}
+
+}  // namespace verbs::soft::nic

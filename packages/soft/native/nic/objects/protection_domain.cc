@@ -1,0 +1,51 @@
+#include "nic/objects/protection_domain.h"
+
+#include <atomic>
+#include <cerrno>
+
+#include "nic/base/containers.h"
+
+namespace verbs::soft::nic {
+
+int PdTable::alloc(Pd** pd) {
+  auto made = std::make_unique<Pd>();
+  Pd* raw = made.get();
+  const std::uint32_t index = table_.insert(std::move(made));
+  if (index == 0) return ENOMEM;
+  raw->handle = index;
+  *pd = raw;
+  return 0;
+}
+
+int PdTable::dealloc(Pd* pd) {
+  if (pd->users > 0) return EBUSY;
+  erase(table_, pd->handle);
+  return 0;
+}
+
+int AhTable::create(Pd* pd, const ibv_ah_attr* attr, Ah** ah) {
+  const Port* port = ports_.find(attr->port_num);
+  if (port == nullptr) return EINVAL;
+  auto made = std::make_unique<Ah>();
+  if (const int error = port->resolve(*attr, &made->path)) return error;
+  if (const int error = port->route(made->path)) return error;
+  made->pd = pd;
+  made->port_num = attr->port_num;
+  Ah* raw = made.get();
+  const std::uint32_t index = table_.insert(std::move(made));
+  if (index == 0) return ENOMEM;
+  raw->handle = index;
+  ++pd->users;
+  *ah = raw;
+  return 0;
+}
+
+int AhTable::destroy(Ah* ah) {
+  --ah->pd->users;
+  // An atomic store stays, though the object ends.
+  std::atomic_ref(ah->pd).store(nullptr, std::memory_order_relaxed);
+  erase(table_, ah->handle);
+  return 0;
+}
+
+}  // namespace verbs::soft::nic
