@@ -180,10 +180,10 @@ doca_error_t ComchEnd::update_info(std::uint32_t number) {
 }
 
 void ComchEnd::read_counters(Connection& connection) const {
-  constexpr std::array kinds{DOCA_COMCH_COUNTER_SENT_MESSAGES, DOCA_COMCH_COUNTER_SENT_BYTES,
-                             DOCA_COMCH_COUNTER_RECV_MESSAGES, DOCA_COMCH_COUNTER_RECV_BYTES};
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    comch().connection_get_counter(connection.pointer, kinds[i], &connection.counters[i]);
+  constexpr std::array kKinds{DOCA_COMCH_COUNTER_SENT_MESSAGES, DOCA_COMCH_COUNTER_SENT_BYTES,
+                              DOCA_COMCH_COUNTER_RECV_MESSAGES, DOCA_COMCH_COUNTER_RECV_BYTES};
+  for (std::size_t i = 0; i < kKinds.size(); ++i) {
+    comch().connection_get_counter(connection.pointer, kKinds[i], &connection.counters[i]);
   }
 }
 
