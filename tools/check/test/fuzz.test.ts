@@ -146,13 +146,13 @@ describe('the coverage table', () => {
       branches: { count: 4, covered: covered / 2 },
     });
     const text = table([
-      ['packages/soft/native/nic/ingress.cc', lines(8)],
-      ['packages/soft/native/nic/ingress.cc', lines(2)],
-      ['packages/soft/native/nic/ingress/parsed.h', lines(6)],
+      ['packages/soft/native/nic/responder/responder.cc', lines(8)],
+      ['packages/soft/native/nic/responder/responder.cc', lines(2)],
+      ['packages/soft/native/nic/responder/responses.h', lines(6)],
       ['packages/soft/native/host/devices/registry.cc', lines(0)],
       ['packages/soft/native/fuzz/world.cc', lines(10)],
     ]);
-    expect(text.split('\n').slice(2)).toEqual(['| soft nic/ingress | 14 of 20 (70 %) | 7 of 8 (87 %) |']);
+    expect(text.split('\n').slice(2)).toEqual(['| soft nic/responder | 14 of 20 (70 %) | 7 of 8 (87 %) |']);
   });
 });
 

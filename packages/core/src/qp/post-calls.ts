@@ -35,7 +35,7 @@ export class PostCalls {
     const queue = qp;
     const facts = () => ({
       qpType: qp.qpType,
-      state: qp[kPresentState](),
+      state: () => qp[kPresentState](),
       maxInlineData: qp.cap.maxInlineData,
       hasSrq: qp.srq !== undefined,
     });

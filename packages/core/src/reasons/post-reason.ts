@@ -10,10 +10,10 @@ export interface RefusedSend {
   length: number;
 }
 
-/** The queue pair that refused, and its state, which the caller asks for now. */
+/** The queue pair that refused. Its state is asked only where a reason depends on it. */
 export interface RefusingQueue {
   qpType: number;
-  state: number;
+  state: () => number;
   maxInlineData: number;
   hasSrq: boolean;
 }
@@ -47,9 +47,11 @@ export function operationMissing(qpType: number, opcode: number): string | undef
 /** Why `ibv_post_send` refused with that errno; undefined where the request looks right from here. */
 export function sendReason(code: number, wr: RefusedSend, { qpType, state, maxInlineData }: RefusingQueue) {
   if (code !== errnos.EINVAL && code !== errnos.ENOMEM) return undefined;
-  if (NOT_YET.has(state)) {
+  // A full queue (ENOMEM) is no mistake, and asking the device costs a system call.
+  const now = code === errnos.EINVAL ? state() : QpState.UNKNOWN;
+  if (NOT_YET.has(now)) {
     const way = CARRIED.get(qpType) === SENDS || qpType === QpType.RAW_PACKET ? 'activate()' : 'connect()';
-    return `the queue pair is in ${enumName(QpState, state)} and sends from RTS on: ${way} brings it there`;
+    return `the queue pair is in ${enumName(QpState, now)} and sends from RTS on: ${way} brings it there`;
   }
   const missing = operationMissing(qpType, wr.opcode);
   if (missing !== undefined) return missing;
@@ -73,7 +75,7 @@ export function sendReason(code: number, wr: RefusedSend, { qpType, state, maxIn
 export function recvReason(code: number, { state, hasSrq }: RefusingQueue): string | undefined {
   if (code !== errnos.EINVAL) return undefined;
   if (hasSrq) return 'the queue pair takes its receive requests from its srq: post them there';
-  return state === QpState.RESET
+  return state() === QpState.RESET
     ? 'the queue pair is in RESET and takes receive requests from INIT on: init() first'
     : undefined;
 }

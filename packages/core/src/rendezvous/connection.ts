@@ -56,7 +56,14 @@ export class Connection implements AsyncDisposable {
    * The buffers that the peer has for messages, by its option `receive`; undefined if it posts receive requests itself, or
    * none.
    */
-  peerReceive: { readonly slots: number; readonly size: number } | undefined = undefined;
+  peerReceive:
+    | {
+        /** Their number. */
+        readonly slots: number;
+        /** Bytes of each. */
+        readonly size: number;
+      }
+    | undefined = undefined;
   /** What the peer gave as its `privateData`; undefined for nothing. */
   privateData: unknown = undefined;
   /** Resolves when the peer has closed the connection, or is gone, and after `close()`. */

@@ -97,7 +97,15 @@ export interface SocketOverOptions extends SocketBuffers {
    * Connects, over any connection manager: gives its queue pair to `end.prepare` in INIT, with the capacities `end.cap` and
    * completion queues of its own, and `end.announcement` to the peer. `peer` is the announcement of the peer, as text or bytes.
    */
-  connect: (end: SocketEnd, signal: AbortSignal) => Promise<{ connection: SocketConnection; peer: unknown }>;
+  connect: (
+    end: SocketEnd,
+    signal: AbortSignal,
+  ) => Promise<{
+    /** The queue pair, and how it ends. */
+    connection: SocketConnection;
+    /** The announcement of the peer. */
+    peer: unknown;
+  }>;
   /** See {@link SocketOptions.allowHalfOpen}. */
   allowHalfOpen?: boolean;
   /** Destroys the socket. */

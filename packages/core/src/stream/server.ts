@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { fields, or, range } from '../base/fields.js';
 import { typeError } from '../base/validate.js';
 import { listen, type Request, type Server as Listener } from '../rendezvous/listen.js';
@@ -77,7 +78,7 @@ export class SocketServer extends EventEmitter<SocketServerEvents> implements As
   }
 
   /** Where it listens; null before 'listening' and after `close()`. */
-  address(): { address: string; family: string; port: number } | null {
+  address(): AddressInfo | null {
     if (this.#listener === undefined || !this.listening) return null;
     const address = this.#host;
     return { address, family: address.includes(':') ? 'IPv6' : 'IPv4', port: this.#listener.port };

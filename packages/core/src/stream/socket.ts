@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net';
 import { Duplex } from 'node:stream';
 import { types } from 'node:util';
 import { errno } from '../base/errno.js';
@@ -53,7 +54,12 @@ export class SocketEnd {
   /** What the peer must get before the connection: text, as the private data of either rendezvous. */
   readonly announcement: string;
   /** The queue pair's least capacities. */
-  readonly cap: { maxSendWr: number; maxRecvWr: number };
+  readonly cap: {
+    /** Send requests. */
+    maxSendWr: number;
+    /** Receive requests. */
+    maxRecvWr: number;
+  };
   /** @internal */
   readonly pipe: BytePipe;
 
@@ -167,7 +173,7 @@ export class Socket extends Duplex {
   }
 
   /** This end, as `net.Socket.address()`. */
-  address(): { address?: string; family?: string; port?: number } {
+  address(): Partial<AddressInfo> {
     const { localAddress: address, localFamily: family, localPort: port } = this;
     return {
       ...(address !== undefined && { address }),

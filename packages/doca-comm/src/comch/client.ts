@@ -10,7 +10,8 @@ import { isIdle } from './state.js';
  * again.
  *
  * @example
- * await using client = new Client({ device: host, name: 'echo' });
+ * const device = openDevice('3b:00.0');
+ * await using client = new Client({ device, name: 'echo' });
  * const connection = await client.connect();
  * await connection.send(Buffer.from('hello'));
  * console.log(await connection.receive());

@@ -7,11 +7,13 @@ import { Producer, type ProducerOptions } from './producer.js';
 
 /** The counters of a {@link Connection}. */
 export interface ConnectionCounters {
-  /** Messages sent, and their bytes. */
+  /** Messages sent. */
   sentMessages: bigint;
+  /** Their bytes. */
   sentBytes: bigint;
-  /** Messages received, and their bytes. */
+  /** Messages received. */
   recvMessages: bigint;
+  /** Their bytes. */
   recvBytes: bigint;
   /** Messages whose tasks have not completed. */
   inFlight: bigint;

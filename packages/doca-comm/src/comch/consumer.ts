@@ -31,6 +31,9 @@ export interface Delivery {
  * that was posted; until then its producer waits.
  *
  * @example
+ * const device = openDevice('3b:00.0');
+ * const connection = await new Client({ device, name: 'bulk' }).connect();
+ * const mmap = allocMmap(device, 1 << 20);
  * const consumer = await connection.createConsumer({ mmap });
  * consumer.post(new Uint8Array(mmap.buffer));
  * const { data, immediate } = await consumer.receive();

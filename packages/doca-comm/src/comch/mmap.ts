@@ -64,6 +64,7 @@ export class Mmap implements Disposable {
  * @param permissions see {@link DocaAccess}
  * @throws DocaError NOT_SUPPORTED without a fast path
  * @example
+ * const device = openDevice('3b:00.0');
  * using mmap = allocMmap(device, 1 << 20);
  * const chunk = new Uint8Array(mmap.buffer, 0, 4096);
  */

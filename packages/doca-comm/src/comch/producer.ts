@@ -18,6 +18,9 @@ export interface ProducerOptions {
  * `doca_comch_producer`: sends messages of the fast path from registered memory, without a copy, to consumers of the peer.
  *
  * @example
+ * const device = openDevice('3b:00.0');
+ * const connection = await new Client({ device, name: 'bulk' }).connect();
+ * const mmap = allocMmap(device, 1 << 20);
  * const producer = await connection.createProducer();
  * const consumer = await connection.nextConsumer();
  * await producer.send(new Uint8Array(mmap.buffer, 0, 1 << 20), consumer, Buffer.from('a tag'));

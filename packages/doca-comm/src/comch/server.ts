@@ -17,7 +17,9 @@ export interface ServerOptions extends ComchOptions {
  * `receive()`, or the polled `progress()`.
  *
  * @example
- * await using server = new Server({ device: dpu, deviceRep: rep, name: 'echo' });
+ * const device = openDevice('03:00.0');
+ * const deviceRep = openRepresentor(device, '3b:00.0');
+ * await using server = new Server({ device, deviceRep, name: 'echo' });
  * for await (const connection of server) {
  *   for await (const message of connection) await connection.send(message);
  * }
