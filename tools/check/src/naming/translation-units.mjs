@@ -18,10 +18,6 @@ const apart = ['binding', 'model/dropin', 'system'];
  * Others like them are found, but only after the whole unit was read for nothing.
  */
 const alone = [
-  'packages/doca-comm/native/binding/device.cc',
-  'packages/doca-comm/native/binding/endpoint.cc',
-  'packages/doca-comm/native/binding/library.cc',
-  'packages/doca-comm/native/binding/peer.cc',
   'packages/mlx5/native/model/dr/action.cc',
   'packages/mlx5/native/model/library/exports.cc',
   'packages/soft/native/abi/device/text.cc',
