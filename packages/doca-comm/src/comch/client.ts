@@ -2,8 +2,8 @@ import type { WaitOptions } from '../endpoint-types.js';
 import { checked, DocaError, DocaStatus } from '../errors.js';
 import { type CreatedContext, native } from '../native.js';
 import type { Connection } from './connection.js';
+import { isIdle } from './events.js';
 import { type ComchOptions, ComchServerOrClient, prepare } from './server-or-client.js';
-import { isIdle } from './state.js';
 
 /**
  * `doca_comch_client`, on the host: one connection to a server. When the server is gone, so is the client; a new one connects

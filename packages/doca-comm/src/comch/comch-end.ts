@@ -10,9 +10,8 @@ import {
   Size,
 } from '../native.js';
 import { Engine, type EngineUser } from './engine.js';
-import { ComchCapability, ComchSize, ContextState, EventKind } from './events.js';
+import { ComchCapability, ComchSize, ContextState, EventKind, isIdle, isSettled } from './events.js';
 import { PeerTable } from './peer-table.js';
-import { isIdle, isSettled } from './state.js';
 import { Source } from './source.js';
 import { comchSyscall } from './syscalls.js';
 

@@ -6,9 +6,8 @@ import { EventChannel } from '../event-channel.js';
 import { type CreatedContext, native } from '../native.js';
 import { waitingFor } from '../waiting.js';
 import type { Engine, EngineUser } from './engine.js';
-import { EventKind } from './events.js';
+import { EventKind, isIdle } from './events.js';
 import { Source } from './source.js';
-import { isIdle } from './state.js';
 
 /** Calls of `doca_pe_progress` by one attempt, and milliseconds for the end of a context. */
 const AT_ONCE = 16;

@@ -1,3 +1,5 @@
+import { type ContextHandle, native } from '../native.js';
+
 /** The kinds of events that a context queues: those of native/binding/comch/event_queue.h. */
 export const EventKind = {
   NONE: 0,
@@ -36,3 +38,14 @@ export const ComchCapability = {
   CONSUMER: 12,
   PRODUCER: 13,
 } as const;
+
+/** Whether a context has stopped, or is gone. */
+export function isIdle(context: ContextHandle): boolean {
+  const state = native.contextState(context);
+  return state < 0 || state === ContextState.IDLE;
+}
+
+/** A client's start has come to its end. */
+export function isSettled(context: ContextHandle): boolean {
+  return native.contextState(context) === ContextState.RUNNING || isIdle(context);
+}

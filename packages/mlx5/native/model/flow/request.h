@@ -1,4 +1,4 @@
-// The actions of a flow to create. The add functions apply the library's checks, check() the kernel's.
+// A flow to create: the specifications that it matches, and its actions.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,8 @@
 struct mlx5dv_devx_obj;
 
 namespace verbs::mlx5::model {
+
+// The actions of a flow to create. The add functions apply the library's checks, check() the kernel's.
 
 class DevxCounters;
 

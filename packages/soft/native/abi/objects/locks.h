@@ -1,5 +1,4 @@
-// The section between a start and an end call of the verbs (ibv_wr_start, ibv_start_poll). One thread is inside; others
-// wait. enter() and inside() detect a thread that starts twice or ends without a start, so that it never blocks itself.
+// The locks of the exported functions, and the wall clock of the completions.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +10,8 @@
 
 namespace verbs::soft::abi {
 
+// The section between a start and an end call of the verbs (ibv_wr_start, ibv_start_poll). One thread is inside; others
+// wait. enter() and inside() detect a thread that starts twice or ends without a start, so that it never blocks itself.
 class CriticalSection {
  public:
   // False if the calling thread is inside already.

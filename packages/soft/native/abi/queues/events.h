@@ -1,4 +1,4 @@
-// An object is destroyed only when all its events are acknowledged.
+// How the destruction of an object waits for the acknowledgement of its events.
 #pragma once
 
 #include <pthread.h>
@@ -6,6 +6,8 @@
 #include "verbs_soft_boundary.h"
 
 namespace verbs::soft::abi {
+
+// An object is destroyed only when all its events are acknowledged.
 
 // Blocks until the program has acknowledged every event of `ibv` (an ibv_cq, ibv_qp or ibv_srq) that it received, which
 // `done` tells, and calls `release`. A thread that is cancelled meanwhile waits no more. Called after

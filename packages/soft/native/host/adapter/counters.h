@@ -1,4 +1,4 @@
-// The names of a device's counters.
+// The counters of a device: their names, and the instruments that read them.
 #pragma once
 
 #include <string>
@@ -9,6 +9,8 @@
 #include "nic/base/limits.h"
 
 namespace verbs::soft::host {
+
+// The names of a device's counters.
 
 using Counter = LinkCounters::Counter;
 

@@ -1,5 +1,4 @@
-// A table of objects by a small integer: a QPN, or the index part of a key. An integer from the wire is looked up here
-// and never used as an address.
+// Containers of the NIC: tables by number, arrays that grow on use, a queue of what lingers, a heap of timers.
 #pragma once
 
 #include <sys/mman.h>
@@ -21,6 +20,8 @@
 
 namespace verbs::soft::nic {
 
+// A table of objects by a small integer: a QPN, or the index part of a key. An integer from the wire is looked up here
+// and never used as an address.
 template <typename T>
 class Table {
  public:

@@ -1,5 +1,5 @@
-// The limits that the device advertises and enforces (ibv_device_attr). Defaults follow the kernel's soft-RoCE where it
-// has a figure.
+// What every part of the NIC computes with: time, PSNs, the limits and rules of its device, its events and its
+// counters.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -15,6 +15,8 @@
 
 namespace verbs::soft::nic {
 
+// The limits that the device advertises and enforces (ibv_device_attr). Defaults follow the kernel's soft-RoCE where it
+// has a figure.
 struct Limits {
   int max_qp = 1 << 20;
   int max_qp_wr = 1 << 15;

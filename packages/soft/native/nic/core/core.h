@@ -1,4 +1,5 @@
-// The steering of raw packets: decides where sent frames go and which queue pairs get received ones.
+// What all state machines of a NIC share: its configuration, its objects, its timers, and the queue pairs that have
+// work.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +22,8 @@
 #include "verbs_soft_extension.h"
 
 namespace verbs::soft::nic {
+
+// The steering of raw packets: decides where sent frames go and which queue pairs get received ones.
 
 class Qp;
 

@@ -1,10 +1,4 @@
-// Memory of a descriptor, which the NIC maps itself: a memory file (memfd) that cannot shrink. It stays mapped until
-// the region of it is gone. A forked child shares it.
-//
-// The pages of up to 64 MiB are there from the start. But whoever has the descriptor may punch holes into the file, and
-// the kernel may have no page for the next access then, which is a fault. A seal forbids holes: F_SEAL_WRITE, or
-// F_SEAL_FUTURE_WRITE, which leaves the present mappings writable. The program adds the latter when all have mapped the
-// file, hence after the registration.
+// Memory regions, and the kinds of memory behind them.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -23,6 +17,13 @@
 
 namespace verbs::soft::nic {
 
+// Memory of a descriptor, which the NIC maps itself: a memory file (memfd) that cannot shrink. It stays mapped until
+// the region of it is gone. A forked child shares it.
+//
+// The pages of up to 64 MiB are there from the start. But whoever has the descriptor may punch holes into the file, and
+// the kernel may have no page for the next access then, which is a fault. A seal forbids holes: F_SEAL_WRITE, or
+// F_SEAL_FUTURE_WRITE, which leaves the present mappings writable. The program adds the latter when all have mapped the
+// file, hence after the registration.
 class FileMemory {
  public:
   static bool is_memory_file(int fd);

@@ -1,7 +1,4 @@
-// The congestion window of an RC requester: how many packets may be unacknowledged. A lost packet takes an eighth of
-// it, acknowledged packets grow it (additive increase, multiplicative decrease). Nothing else slows the requester down,
-// and the receiver's socket buffer is finite. On a path that loses one packet in a hundred, which the kernel's buffers
-// do not, a window that halves stays near its minimum, and a stream has half of the rate.
+// A queue pair, and the state of its requester.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -23,6 +20,10 @@
 
 namespace verbs::soft::nic {
 
+// The congestion window of an RC requester: how many packets may be unacknowledged. A lost packet takes an eighth of
+// it, acknowledged packets grow it (additive increase, multiplicative decrease). Nothing else slows the requester down,
+// and the receiver's socket buffer is finite. On a path that loses one packet in a hundred, which the kernel's buffers
+// do not, a window that halves stays near its minimum, and a stream has half of the rate.
 class CongestionWindow {
  public:
   static constexpr std::uint32_t kInitial = 32;

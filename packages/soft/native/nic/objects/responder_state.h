@@ -1,7 +1,4 @@
-// The replay cache of a responder: the requests with a response of their own (READs, atomics, ATOMIC WRITEs and
-// FLUSHes) that it executed last. A requester that missed the response sends the request again. Such a duplicate must
-// not be executed twice, but for a READ: the responder sends the cached result (IBTA 9.4.5). The cache holds as many
-// requests as the requester may have outstanding.
+// The state of a queue pair's responder: the request in progress, the responses to send, and those to repeat.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -18,6 +15,10 @@
 
 namespace verbs::soft::nic {
 
+// The replay cache of a responder: the requests with a response of their own (READs, atomics, ATOMIC WRITEs and
+// FLUSHes) that it executed last. A requester that missed the response sends the request again. Such a duplicate must
+// not be executed twice, but for a READ: the responder sends the cached result (IBTA 9.4.5). The cache holds as many
+// requests as the requester may have outstanding.
 struct ReplayEntry {
   std::uint32_t psn;  // the first of the request
   std::uint8_t opcode;
