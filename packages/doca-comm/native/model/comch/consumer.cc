@@ -57,7 +57,7 @@ doca_error_t Consumer::create(doca_comch_connection* connection, doca_mmap* mmap
 }
 
 Consumer::Consumer(std::shared_ptr<Link> link, doca_dev* dev, std::uint32_t id, std::shared_ptr<Mmap> mmap)
-    : FastPath(std::move(link), dev, id), mmap_(std::move(mmap)) {
+    : TaskPath(std::move(link), dev, id), mmap_(std::move(mmap)) {
   ++mmap_->contexts;
   const std::lock_guard guard(link_->mutex);
   ++link_->consumers_created;
@@ -74,23 +74,6 @@ doca_error_t Consumer::set_immediate_length(std::uint32_t length) {
   if (!idle()) return DOCA_ERROR_BAD_STATE;
   immediate_length_ = length;
   return DOCA_SUCCESS;
-}
-
-doca_error_t Consumer::configure(doca_comch_consumer_task_post_recv_completion_cb_t completed,
-                                 doca_comch_consumer_task_post_recv_completion_cb_t failed, std::uint32_t tasks) {
-  if (!completed || !failed || tasks == 0 || tasks > kMaxFastTasks) return DOCA_ERROR_INVALID_VALUE;
-  if (!idle()) return DOCA_ERROR_BAD_STATE;
-  completed_ = completed;
-  failed_ = failed;
-  task_count_ = tasks;
-  return DOCA_SUCCESS;
-}
-
-doca_error_t Consumer::open() {
-  if (task_count_ == 0) return DOCA_ERROR_BAD_STATE;
-  const doca_error_t error = contained([this] { return open_all(); });
-  if (error != DOCA_SUCCESS) shut();
-  return error;
 }
 
 doca_error_t Consumer::open_all() {
@@ -150,12 +133,6 @@ void Consumer::begin_close() {
     if (posted_[i]) done(tasks_.at(i), status);
     posted_[i] = false;
   }
-}
-
-bool Consumer::finish_close() {
-  if (!done_.empty() || tasks_.taken() > 0) return false;
-  shut();
-  return true;
 }
 
 doca_error_t Consumer::allocate(doca_buf* buf, doca_comch_consumer_task_post_recv** task) {
@@ -221,18 +198,6 @@ void Consumer::complete(const ibv_wc& completion) {
     if (task.buf) task.buf->data_length = header.length;
   }
   done(&task, status);
-}
-
-bool Consumer::run_done() {
-  const std::size_t count = done_.count();
-  for (std::size_t i = 0; i < count; ++i) {
-    auto* task = static_cast<doca_comch_consumer_task_post_recv*>(done_.pop());
-    task->owner = doca_task::Owner::kProgram;
-    --in_flight_;
-    if (task->buf) release(*task->buf);
-    (task->status == DOCA_SUCCESS ? completed_ : failed_)(task, task->user_data, user_data());
-  }
-  return count > 0;
 }
 
 bool Consumer::progress() {

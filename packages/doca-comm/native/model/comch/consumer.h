@@ -17,7 +17,8 @@ struct doca_comch_consumer_task_post_recv : doca_task {
 
 namespace verbs::doca_comm::model::comch {
 
-class Consumer final : public FastPath {
+class Consumer final
+    : public TaskPath<doca_comch_consumer_task_post_recv, doca_comch_consumer_task_post_recv_completion_cb_t> {
  public:
   static doca_error_t create(doca_comch_connection* connection, doca_mmap* mmap, doca_comch_consumer** consumer);
   Consumer(std::shared_ptr<Link> link, doca_dev* dev, std::uint32_t id, std::shared_ptr<Mmap> mmap);
@@ -25,8 +26,6 @@ class Consumer final : public FastPath {
 
   std::uint32_t immediate_length() const { return immediate_length_; }
   doca_error_t set_immediate_length(std::uint32_t length);
-  doca_error_t configure(doca_comch_consumer_task_post_recv_completion_cb_t completed,
-                         doca_comch_consumer_task_post_recv_completion_cb_t failed, std::uint32_t tasks);
   doca_error_t allocate(doca_buf* buf, doca_comch_consumer_task_post_recv** task);
 
   // The handshakes' thread, under the mutex. False if the producer cannot be connected.
@@ -35,12 +34,11 @@ class Consumer final : public FastPath {
 
   bool progress() override;
   doca_error_t submit(doca_task& task) override;
-  void free(doca_task& task) override { tasks_.give(&task); }
 
  protected:
-  doca_error_t open() override;
+  doca_error_t open_all() override;
+  void shut() override;
   void begin_close() override;
-  bool finish_close() override;
   bool has_step() const override { return false; }
 
  private:
@@ -52,18 +50,11 @@ class Consumer final : public FastPath {
   };
   int post(doca_comch_consumer_task_post_recv& task);
   void complete(const ibv_wc& completion);
-  bool run_done();
   void retire(const Pair& pair);
   void reap();
-  doca_error_t open_all();
-  void shut();
 
   const std::shared_ptr<Mmap> mmap_;
-  doca_comch_consumer_task_post_recv_completion_cb_t completed_ = nullptr;
-  doca_comch_consumer_task_post_recv_completion_cb_t failed_ = nullptr;
-  std::uint32_t task_count_ = 0;
   std::uint32_t immediate_length_ = kMaxImmediate;
-  TaskPool<doca_comch_consumer_task_post_recv> tasks_;
   std::vector<bool> posted_;  // by the index of the task
   ibv_srq* srq_ = nullptr;
   std::vector<Pair> pairs_;

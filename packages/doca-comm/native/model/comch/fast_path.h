@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "doca_buf.h"
+#include "model/base/boundary.h"
 #include "model/bluefield/device.h"
 #include "model/channel/completion_queues.h"
 #include "model/channel/event_channel.h"
@@ -80,6 +81,61 @@ class FastPath : public Context {
   FastHeader* headers_ = nullptr;
   std::size_t header_bytes_ = 0;
   ibv_mr* region_ = nullptr;
+};
+
+// A path with tasks of one type, and with what the program gave for them.
+template <typename Task, typename Callback>
+class TaskPath : public FastPath {
+ public:
+  doca_error_t configure(Callback completed, Callback failed, std::uint32_t tasks) {
+    if (!completed || !failed || tasks == 0 || tasks > kMaxFastTasks) return DOCA_ERROR_INVALID_VALUE;
+    if (!idle()) return DOCA_ERROR_BAD_STATE;
+    completed_ = completed;
+    failed_ = failed;
+    task_count_ = tasks;
+    return DOCA_SUCCESS;
+  }
+  void free(doca_task& task) final { tasks_.give(&task); }
+
+ protected:
+  using FastPath::FastPath;
+
+  // Sets up what shut() takes back. It may throw, and may fail half-way.
+  virtual doca_error_t open_all() = 0;
+  virtual void shut() = 0;
+
+  doca_error_t open() final {
+    if (task_count_ == 0) return DOCA_ERROR_BAD_STATE;
+    const doca_error_t error = contained([this] { return open_all(); });
+    if (error != DOCA_SUCCESS) shut();
+    return error;
+  }
+
+  bool finish_close() final {
+    if (!done_.empty() || tasks_.taken() > 0) return false;
+    shut();
+    return true;
+  }
+
+  // Gives the tasks that are done back to the program. Whether there were any.
+  bool run_done() {
+    const std::size_t count = done_.count();
+    for (std::size_t i = 0; i < count; ++i) {
+      auto* task = static_cast<Task*>(done_.pop());
+      task->owner = doca_task::Owner::kProgram;
+      --in_flight_;
+      if (task->buf) release(const_cast<doca_buf&>(*task->buf));
+      (task->status == DOCA_SUCCESS ? completed_ : failed_)(task, task->user_data, user_data());
+    }
+    return count > 0;
+  }
+
+  TaskPool<Task> tasks_;
+  std::uint32_t task_count_ = 0;
+
+ private:
+  Callback completed_ = nullptr;
+  Callback failed_ = nullptr;
 };
 
 }  // namespace verbs::doca_comm::model::comch

@@ -62,7 +62,7 @@ doca_error_t Producer::create(doca_comch_connection* connection, doca_comch_prod
   return DOCA_SUCCESS;
 }
 
-Producer::Producer(std::shared_ptr<Link> link, doca_dev* dev, std::uint32_t id) : FastPath(std::move(link), dev, id) {
+Producer::Producer(std::shared_ptr<Link> link, doca_dev* dev, std::uint32_t id) : TaskPath(std::move(link), dev, id) {
   const std::lock_guard guard(link_->mutex);
   ++link_->producers_created;
 }
@@ -70,23 +70,6 @@ Producer::Producer(std::shared_ptr<Link> link, doca_dev* dev, std::uint32_t id) 
 Producer::~Producer() {
   const std::lock_guard guard(link_->mutex);
   --link_->producers_created;
-}
-
-doca_error_t Producer::configure(doca_comch_producer_task_send_completion_cb_t completed,
-                                 doca_comch_producer_task_send_completion_cb_t failed, std::uint32_t tasks) {
-  if (!completed || !failed || tasks == 0 || tasks > kMaxFastTasks) return DOCA_ERROR_INVALID_VALUE;
-  if (!idle()) return DOCA_ERROR_BAD_STATE;
-  completed_ = completed;
-  failed_ = failed;
-  task_count_ = tasks;
-  return DOCA_SUCCESS;
-}
-
-doca_error_t Producer::open() {
-  if (task_count_ == 0) return DOCA_ERROR_BAD_STATE;
-  const doca_error_t error = contained([this] { return open_all(); });
-  if (error != DOCA_SUCCESS) shut();
-  return error;
 }
 
 doca_error_t Producer::open_all() {
@@ -114,12 +97,6 @@ void Producer::begin_close() {
   while (!pairs_.empty()) drop(*pairs_.back(), status);
   const std::lock_guard guard(link_->mutex);
   std::erase(link_->producers, this);
-}
-
-bool Producer::finish_close() {
-  if (!done_.empty() || tasks_.taken() > 0) return false;
-  shut();
-  return true;
 }
 
 doca_error_t Producer::allocate(const doca_buf* buf, const std::uint8_t* immediate, std::uint32_t immediate_length,
@@ -323,18 +300,6 @@ void Producer::drop(Pair& pair, doca_error_t status) {
     Verbs::get()->destroy_qp(pair.qp);
   }
   std::erase_if(pairs_, [&](const auto& each) { return each.get() == &pair; });
-}
-
-bool Producer::run_done() {
-  const std::size_t count = done_.count();
-  for (std::size_t i = 0; i < count; ++i) {
-    auto* task = static_cast<doca_comch_producer_task_send*>(done_.pop());
-    task->owner = doca_task::Owner::kProgram;
-    --in_flight_;
-    if (task->buf) release(*const_cast<doca_buf*>(task->buf));
-    (task->status == DOCA_SUCCESS ? completed_ : failed_)(task, task->user_data, user_data());
-  }
-  return count > 0;
 }
 
 bool Producer::progress() {

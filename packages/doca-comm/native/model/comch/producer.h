@@ -16,14 +16,12 @@ struct doca_comch_producer_task_send : doca_task {
 
 namespace verbs::doca_comm::model::comch {
 
-class Producer final : public FastPath {
+class Producer final : public TaskPath<doca_comch_producer_task_send, doca_comch_producer_task_send_completion_cb_t> {
  public:
   static doca_error_t create(doca_comch_connection* connection, doca_comch_producer** producer);
   Producer(std::shared_ptr<Link> link, doca_dev* dev, std::uint32_t id);
   ~Producer() override;
 
-  doca_error_t configure(doca_comch_producer_task_send_completion_cb_t completed,
-                         doca_comch_producer_task_send_completion_cb_t failed, std::uint32_t tasks);
   doca_error_t allocate(const doca_buf* buf, const std::uint8_t* immediate, std::uint32_t immediate_length,
                         std::uint32_t consumer, doca_comch_producer_task_send** task);
 
@@ -34,12 +32,11 @@ class Producer final : public FastPath {
 
   bool progress() override;
   doca_error_t submit(doca_task& task) override;
-  void free(doca_task& task) override { tasks_.give(&task); }
 
  protected:
-  doca_error_t open() override;
+  doca_error_t open_all() override;
+  void shut() override;
   void begin_close() override;
-  bool finish_close() override;
   bool has_step() const override { return changed_; }
 
  private:
@@ -65,14 +62,7 @@ class Producer final : public FastPath {
   void complete(const ibv_wc& completion);
   // Tells the consumer's end, destroys the queue pair; the tasks are done with that status.
   void drop(Pair& pair, doca_error_t status);
-  bool run_done();
-  doca_error_t open_all();
-  void shut();
 
-  doca_comch_producer_task_send_completion_cb_t completed_ = nullptr;
-  doca_comch_producer_task_send_completion_cb_t failed_ = nullptr;
-  std::uint32_t task_count_ = 0;
-  TaskPool<doca_comch_producer_task_send> tasks_;
   std::vector<std::unique_ptr<Pair>> pairs_;
   std::uint32_t last_serial_ = 0;
   std::atomic<bool> changed_{false};  // step() has something to do
