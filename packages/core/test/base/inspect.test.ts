@@ -13,7 +13,7 @@ const formatted = (value: unknown) =>
     .replaceAll(/\bfd: \d+/g, 'fd: N')
     .replaceAll(/\b(guid|nodeGuid|sysImageGuid): '[0-9a-f:]{19}'/g, "$1: 'G'")
     .replaceAll(/::ffff:127\.\d+\.\d+\.\d+/g, 'GID')
-    .replaceAll(/0x0000[0-9a-f]{2}\b/g, '0x0000XX');
+    .replaceAll(/\b(qpNum|destQpNum): 0x[0-9a-f]{6}\b/g, '$1: 0x0000XX');
 
 describe('inspect shows', () => {
   it('each object with its number, its values as they are written in this field, and its parents in short', () => {

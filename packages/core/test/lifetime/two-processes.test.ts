@@ -27,10 +27,11 @@ function peer(role: string) {
   return { child, read, ended, errors: () => errors, write: (line: string) => child.stdin.write(`${line}\n`) };
 }
 
-it('gives each process an address of its own', async () => {
+it('gives all processes one address, and each queue pairs of other numbers', async () => {
   const addresses = [await peer('server').read(), await peer('client').read()];
-  const [one, two] = addresses.map((text) => (JSON.parse(text) as { gid: string }).gid);
-  expect(one).not.toBe(two);
+  const [one, two] = addresses.map((text) => JSON.parse(text) as { gid: string; qpNum: number });
+  expect(one?.gid).toBe(two?.gid);
+  expect(one?.qpNum).not.toBe(two?.qpNum);
 });
 
 it('moves memory and messages between processes', async () => {

@@ -11,39 +11,62 @@
 namespace verbs::soft::cm {
 
 Manager::Manager(const Config& config, Outlet& outlet)
-    : config_(config), outlet_(outlet), next_id_(static_cast<std::uint32_t>(config.seed)) {}
+    : config_(config), outlet_(outlet), next_id_(static_cast<std::uint32_t>(config.seed) & config.id_mask) {}
 
 int Manager::listen(const verbs_soft_cm_listen_attr& attr, const Owner& owner, Nanos now, std::uint32_t* listener) {
   if (const int error = listeners_.add(attr, owner, listener)) return error;
   try {
+    if (const int error = outlet_.announce(attr)) {
+      listeners_.remove(*listener);
+      return error;
+    }
     for (const Held& held : std::exchange(held_, {})) {
       wire::Path there = held.path;
       std::swap(there.sgid, there.dgid);
+      if (held.passed) there.hop_limit = kPassedHops;
       deliver(held.port_num, there, held.mad, now);
-      if (!held_.empty() && held_.back().mad == held.mad) held_.back().deadline = held.deadline;  // not for this one
+      if (held_.empty() || held_.back().mad != held.mad) continue;
+      held_.back().deadline = held.deadline;  // it is not for this one
+      held_.back().look_at = held.look_at;
     }
   } catch (...) {
-    listeners_.remove(*listener);
+    unlisten(*listener);
     throw;
   }
   return 0;
 }
 
+void Manager::unlisten(std::uint32_t listener) {
+  if (const verbs_soft_cm_listen_attr* attr = listeners_.find(listener)) outlet_.withdraw(*attr);
+  listeners_.remove(listener);
+}
+
 bool Manager::hold(const Arrival& arrival) {
   if (arrival.held || held_.size() >= kMaxHeld) return false;
-  Held added{arrival.port_num, arrival.path, {}, arrival.now + kHoldTime};
+  Held added{arrival.port_num, arrival.path, {}, arrival.now + kHoldTime, arrival.passed, arrival.now + kLookInterval};
   std::ranges::copy(arrival.mad, added.mad.begin());
   const bool known = std::ranges::any_of(held_, [&](const Held& held) { return held.mad == added.mad; });
   if (!known) held_.push_back(added);
   return true;
 }
 
-// Nobody listened meanwhile: it is rejected.
+// To another process of the host. False: none listens.
+bool Manager::pass_on(const wire::Path& path, bool passed, MadView mad) {
+  MadHeader header;
+  if (passed || !MadHeader::parse(mad, &header)) return false;
+  const bool datagrams = header.attribute == Attribute::kSidrReq;
+  const std::uint64_t service = datagrams ? SidrReq::parse(mad).service_id : Req::parse(mad).service_id;
+  verbs_soft_cm_ip ip{};
+  if (!parse_ip_header(datagrams ? SidrReq::parse(mad).data : Req::parse(mad).data, &ip)) return false;
+  return outlet_.hand_over(path, service, datagrams, wire::Gid::from_bytes(ip.destination), mad);
+}
+
+// Nobody listened meanwhile in this process: another one may, else it is rejected.
 void Manager::receive_held(const Held& held, Nanos now) {
   const MadView mad(held.mad);
   MadHeader header;
   if (!MadHeader::parse(mad, &header)) return;
-  const Arrival arrival{held.port_num, held.path, header.transaction, mad, now, true};
+  const Arrival arrival{held.port_num, held.path, header.transaction, mad, now, true, held.passed};
   if (header.attribute == Attribute::kReq) receive_req(arrival);
   if (header.attribute == Attribute::kSidrReq) receive_sidr_req(arrival);
 }
@@ -52,13 +75,16 @@ void Manager::receive_held(const Held& held, Nanos now) {
 
 Connection* Manager::create(State state, const Owner& owner) {
   if (connections_.size() >= config_.max_connections) return nullptr;
-  do ++next_id_;
-  while (next_id_ == 0 || connections_.contains(next_id_));
+  std::uint32_t id = 0;
+  do {
+    next_id_ = (next_id_ + 1) & config_.id_mask;
+    id = config_.id_base | next_id_;
+  } while (next_id_ == 0 || connections_.contains(id));
   auto created = std::make_unique<Connection>();
-  created->id = next_id_;
+  created->id = id;
   created->state = state;
   created->owner = owner;
-  return connections_.emplace(next_id_, std::move(created)).first->second.get();
+  return connections_.emplace(id, std::move(created)).first->second.get();
 }
 
 Connection* Manager::find(std::uint32_t id) const {
@@ -149,7 +175,8 @@ void Manager::deliver(std::uint8_t port_num, const wire::Path& path, std::span<c
   wire::Path back = path;
   std::swap(back.sgid, back.dgid);
   back.hop_limit = 64;
-  const Arrival arrival{port_num, back, header.transaction, mad, now, false};
+  const bool passed = path.hop_limit == kPassedHops;
+  const Arrival arrival{port_num, back, header.transaction, mad, now, false, passed};
   switch (header.attribute) {
     case Attribute::kReq:
       return receive_req(arrival);
@@ -179,10 +206,15 @@ void Manager::deliver(std::uint8_t port_num, const wire::Path& path, std::span<c
 // -- time
 
 void Manager::advance(Nanos now) {
-  while (!held_.empty() && held_.front().deadline <= now) {
-    const Held held = held_.front();
+  while (!held_.empty() && held_.front().look_at <= now) {
+    Held held = held_.front();
     held_.pop_front();
-    receive_held(held, now);
+    if (held.deadline <= now) {
+      receive_held(held, now);
+    } else if (!pass_on(held.path, held.passed, held.mad)) {
+      held.look_at = now + kLookInterval;
+      held_.push_back(held);
+    }
   }
   if (next_watch_ <= now) watch_peers(now);
   while (!timers_.empty() && timers_.begin()->first <= now) {
@@ -259,7 +291,8 @@ int Listeners::add(const verbs_soft_cm_listen_attr& attr, const Owner& owner, st
                        .address = wire::Gid::from_bytes(attr.address),
                        .families = attr.families,
                        .datagrams = attr.datagrams != 0,
-                       .owner = owner};
+                       .owner = owner,
+                       .attr = attr};
   for (const auto& [number, known] : listeners_) {
     const bool families_meet = known.families == 0 || added.families == 0 || known.families == added.families;
     if (known.service_id == added.service_id && known.datagrams == added.datagrams && families_meet &&

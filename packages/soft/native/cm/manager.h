@@ -38,6 +38,11 @@ class Listeners {
   // 0, or EADDRINUSE if another listener takes requests of the same kind for the same service and address.
   int add(const verbs_soft_cm_listen_attr& attr, const Owner& owner, std::uint32_t* listener);
   void remove(std::uint32_t listener) { listeners_.erase(listener); }
+  // What it was added with; nullptr: there is none.
+  const verbs_soft_cm_listen_attr* find(std::uint32_t listener) const {
+    const auto found = listeners_.find(listener);
+    return found != listeners_.end() ? &found->second.attr : nullptr;
+  }
   bool empty() const { return listeners_.empty(); }
 
   // Who gets a request to that address: a listener of the address itself before one of all addresses. nullptr: nobody.
@@ -54,6 +59,7 @@ class Listeners {
     std::uint8_t families;
     bool datagrams;
     Owner owner;
+    verbs_soft_cm_listen_attr attr;
   };
 
   std::map<std::uint32_t, Listener> listeners_;
@@ -64,6 +70,16 @@ class Listeners {
 class Outlet {
  public:
   virtual void send_mad(std::uint8_t port_num, const wire::Path& path, MadView mad) = 0;
+  // Another process of this host may listen at the same address.
+  // Announces a listener. 0, or EADDRINUSE if another process has one for the same service.
+  virtual int announce(const verbs_soft_cm_listen_attr& attr) { return (void)attr, 0; }
+  virtual void withdraw(const verbs_soft_cm_listen_attr& attr) { (void)attr; }
+  // Hands a request to the process that listens for the service at the address; `path` leads back to its sender. False:
+  // none does.
+  virtual bool hand_over(const wire::Path& path, std::uint64_t service_id, bool datagrams, const wire::Gid& address,
+                         MadView mad) {
+    return (void)path, (void)service_id, (void)datagrams, (void)address, (void)mad, false;
+  }
 
  protected:
   ~Outlet() = default;
@@ -72,8 +88,14 @@ class Outlet {
 struct Config {
   std::uint64_t guid = 0;  // of the device
   std::uint64_t seed = 0;  // of the numbers of connections
+  // Those numbers are this one plus what the mask leaves: other processes at the same address have others.
+  std::uint32_t id_base = 0;
+  std::uint32_t id_mask = 0xffffffff;
   std::size_t max_connections = 1 << 17;
 };
+
+// The hop limit of a request that another process of this host has handed over: it goes no further.
+inline constexpr std::uint8_t kPassedHops = 0;
 
 class Manager {
  public:
@@ -83,7 +105,7 @@ class Manager {
 
   // -- the calls of verbs_soft_cm_table, by its rules
   int listen(const verbs_soft_cm_listen_attr& attr, const Owner& owner, Nanos now, std::uint32_t* listener);
-  void unlisten(std::uint32_t listener) { listeners_.remove(listener); }
+  void unlisten(std::uint32_t listener);
   int connect(const verbs_soft_cm_connect_attr& attr, const Owner& owner, Nanos now, std::uint32_t* connection);
   int accept(std::uint32_t id, const verbs_soft_cm_end& end, Data data, Nanos now);
   int ready(std::uint32_t id, Data data, Nanos now);
@@ -100,7 +122,7 @@ class Manager {
   void advance(Nanos now);
   Nanos next_deadline() const {
     const Nanos timer = std::min(next_watch_, timers_.empty() ? kNever : timers_.begin()->first);
-    return held_.empty() ? timer : std::min(timer, held_.front().deadline);
+    return held_.empty() ? timer : std::min(timer, held_.front().look_at);
   }
   // The process ends: tells every peer, once.
   void shut_down();
@@ -171,7 +193,8 @@ class Manager {
     std::uint64_t transaction;
     MadView mad;
     Nanos now;
-    bool held = false;  // it has waited for a listener
+    bool held = false;    // it has waited for a listener
+    bool passed = false;  // another process has handed it over
   };
   // A request that nobody listens for yet. It waits a little: programs connect to a service that is about to listen, as
   // hardware, whose addresses take time to resolve, lets them.
@@ -180,9 +203,12 @@ class Manager {
     wire::Path path;
     Mad mad;
     Nanos deadline;
+    bool passed;
+    Nanos look_at;  // whether another process listens by now
   };
   // False if it has waited already, or too many do.
   bool hold(const Arrival& arrival);
+  bool pass_on(const wire::Path& path, bool passed, MadView mad);
   void receive_held(const Held& held, Nanos now);
   void receive_req(const Arrival& arrival);
   bool receive_repeated_req(const wire::Gid& from, const Req& req);

@@ -44,7 +44,7 @@ void Manager::receive_req(const Arrival& arrival) {
   verbs_soft_cm_ip ip{};
   if (!parse_ip_header(req.data, &ip)) return reject(VERBS_SOFT_CM_INVALID_SERVICE_ID);
   const Owner* listener = listeners_.find(req.service_id, false, wire::Gid::from_bytes(ip.destination));
-  if (!listener && hold(arrival)) return;
+  if (!listener && (pass_on(arrival.path, arrival.passed, arrival.mad) || hold(arrival))) return;
   if (!listener) return reject(VERBS_SOFT_CM_INVALID_SERVICE_ID);
   if (const auto stale = peers_.find({arrival.path.dgid, req.guid, req.qpn}); stale != peers_.end()) {
     Connection& old = *find(stale->second);
@@ -150,7 +150,7 @@ void Manager::receive_sidr_req(const Arrival& arrival) {
   verbs_soft_cm_ip ip{};
   if (!parse_ip_header(req.data, &ip)) return reject(SidrRep::kUnsupported);
   const Owner* listener = listeners_.find(req.service_id, true, wire::Gid::from_bytes(ip.destination));
-  if (!listener && hold(arrival)) return;
+  if (!listener && (pass_on(arrival.path, arrival.passed, arrival.mad) || hold(arrival))) return;
   if (!listener) return reject(SidrRep::kUnsupported);
   Connection* connection = create(State::kLookupReceived, {listener->callback, nullptr});
   if (!connection) return reject(SidrRep::kRejected);

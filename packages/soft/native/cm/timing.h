@@ -38,6 +38,8 @@ inline constexpr int kSilentLimit = 5;
 // How long a request waits for somebody to listen, and how many do at once.
 inline constexpr Nanos kHoldTime = 200 * kMillisecond;
 inline constexpr std::size_t kMaxHeld = 256;
+// … meanwhile, the other processes of the host are asked so often.
+inline constexpr Nanos kLookInterval = 20 * kMillisecond;
 // How long the reply to a lookup is kept for repeated requests.
 inline constexpr Nanos kLookupMemory = 5000 * kMillisecond;
 

@@ -71,10 +71,10 @@ class Transmitter {
   // As commit(), for a plain RoCE v2 frame without its ICRC: a link that keeps frames whole leaves the ICRC out, every
   // other fills it in. `frame` begins at the reserved buffer.
   virtual void commit_unsealed(std::span<std::uint8_t> frame);
-  // Whether frames between these addresses may refer to their payload: the receiver is able to read this process'
-  // memory.
-  virtual bool takes_references(const wire::Gid& source, const wire::Gid& destination) {
-    (void)source, (void)destination;
+  // Whether frames between these addresses, to that queue pair, may refer to their payload: the receiver is able to
+  // read this process' memory.
+  virtual bool takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) {
+    (void)source, (void)destination, (void)qp_num;
     return false;
   }
   // As commit_unsealed(), with a list of References for a payload. Where the receiver cannot be reached in this way any
@@ -96,11 +96,11 @@ class Transmitter {
   }
   // Hands the committed frames to the network. Frames that the network does not accept are dropped and counted.
   virtual void flush() = 0;
-  // Whether committed frames to that address wait because the receiver has no room. The caller should commit no more
-  // for it until they are gone: the link that promises no loss keeps them, but has no endless room. It is woken when
-  // there is room.
-  virtual bool congested(const wire::Gid& destination) {
-    (void)destination;
+  // Whether committed frames to that queue pair's process wait because the receiver has no room. The caller should
+  // commit no more for it until they are gone: the link that promises no loss keeps them, but has no endless room. It
+  // is woken when there is room.
+  virtual bool congested(const wire::Gid& destination, std::uint32_t qp_num) {
+    (void)destination, (void)qp_num;
     return false;
   }
   // Hands over the frames that wait, as far as there is room now. The result changes when an address is no longer

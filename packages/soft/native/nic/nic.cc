@@ -67,9 +67,10 @@ constexpr std::size_t kQpBudget = 64;     // packets of one QP before the next o
 // Ethernet frames leave by another link.
 bool is_held(Core& core, Qp& qp) {
   if (qp.type == IBV_QPT_RAW_PACKET) return false;
-  const bool datagrams = qp.type == IBV_QPT_UD && !qp.sq.empty();
-  const wire::Gid& destination = datagrams ? qp.sq.datagram(qp.sq.head).path.dgid : qp.path.dgid;
-  return core.port_of(qp).transmitter().congested(destination);
+  link::Transmitter& transmitter = core.port_of(qp).transmitter();
+  if (qp.type != IBV_QPT_UD || qp.sq.empty()) return transmitter.congested(qp.path.dgid, qp.attr.dest_qp_num);
+  const Datagram& next = qp.sq.datagram(qp.sq.head);
+  return transmitter.congested(next.path.dgid, next.qpn);
 }
 
 }  // namespace

@@ -108,7 +108,9 @@ describe('with librdmacm', { timeout: 120_000 }, () => {
       ...['-e', '_ws.col.Info', ...shown],
     ]).ended;
     // The questions about connections that stand are not part of the exchange.
-    const lines = rows.stdout.split('\n').filter((line) => /^CM: (Connect|Ready|Disconnect)/.test(line));
+    const exchange = rows.stdout.split('\n').filter((line) => /^CM: (Connect|Ready|Disconnect)/.test(line));
+    // A request to the address that both have may come to the client itself, which hands it over: then it is there twice.
+    const lines = exchange.filter((line, index) => line !== exchange[index - 1]);
     // Either end may be the first to disconnect, and tells once more when it exits.
     expect(lines.slice(0, 4).map((line) => line.split('\t')[0])).toEqual([
       'CM: ConnectRequest',

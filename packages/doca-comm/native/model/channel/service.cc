@@ -41,7 +41,7 @@ doca_error_t Service::open(const std::string& name) {
   if (const int error = events_.open(nullptr)) return error_of(error, DOCA_ERROR_INITIALIZATION);
   if (getrandom(key_.data(), key_.size(), 0) != static_cast<ssize_t>(key_.size())) return DOCA_ERROR_INITIALIZATION;
   name_ = name;
-  const int error = ServiceEntry::add(representor_.pci, name, {dev_.gid, kHandshakeQpn, key_}, &entry_);
+  const int error = ServiceEntry::add(representor_.pci, name, {dev_.gid, dev_.handshakes->qpn(), key_}, &entry_);
   return error == 0 ? DOCA_SUCCESS : error_of(error, DOCA_ERROR_CONNECTION_ABORTED);
 }
 

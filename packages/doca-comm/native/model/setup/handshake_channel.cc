@@ -60,8 +60,9 @@ bool HandshakeChannel::create_queue_pair() {
       .max_send_wr = kSends, .max_recv_wr = kReceives, .max_send_sge = 1, .max_recv_sge = 2, .max_inline_data = 0};
   qp_ = verbs->create_qp(pd_, &init);
   if (!qp_) return false;
+  // Another process at this address may have the number. Clients find this one by the registry.
   errno = Verbs::extension().set_qp_num(qp_, kHandshakeQpn);
-  if (errno != 0) return false;
+  if (errno != 0 && errno != EADDRINUSE) return false;
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_INIT;
   attr.port_num = 1;

@@ -1,4 +1,5 @@
-// The handshakes of a device: one UD queue pair with a well-known number, and a thread that receives its datagrams. The
+// The handshakes of a device: one UD queue pair, and a thread that receives its datagrams. Its number is the well-known
+// one in the first process at an address, which is where clients of other hosts come to (option dpu_address). The
 // thread also runs the timers of the device's services and clients, so that their keep-alives do not depend on the
 // user.
 #pragma once
@@ -43,6 +44,7 @@ class HandshakeChannel {
   void remove(const HandshakeHandler* handler);
   // Runs the timers soon: a handler wants to be called before the time that it has returned.
   void wake() { wake_.signal(); }
+  std::uint32_t qpn() const { return qp_->qp_num; }
   // Unreliable: drops the message if all send slots are in use.
   void send(const HandshakeMessage& message, const UdAddress& to);
 

@@ -30,10 +30,11 @@ int bind(Id& id, const sockaddr* address) {
   if (!is_ip(address)) return EINVAL;
   Place place;
   if (!is_any(address) && !find_address(gid_of(address), &place)) {
-    if (!is_loopback(gid_of(address))) return is_of_system(address) ? ENODEV : EADDRNOTAVAIL;
+    if (!is_loopback(gid_of(address))) return is_of_system(address) ? why_no_device() : EADDRNOTAVAIL;
     // Another process has this loopback address, and all of them serve the machine's. If no device is at such an
     // address, it stands for every address, as with the kernel.
     if (!find_route(address, &place) || !is_loopback(place.gid)) place = {};
+    if (!place.device && why_no_device() == EADDRINUSE) return EADDRINUSE;
   }
   if (place.device && id.cm.ps == RDMA_PS_IPOIB) return EINVAL;  // it is InfiniBand's
   std::memcpy(&id.cm.route.addr.src_storage, address, size_of(address));
@@ -166,15 +167,19 @@ using namespace verbs::rdmacm::model;
 
 int rdma_bind_addr(rdma_cm_id* id, sockaddr* address) {
   return with_id(id, [&](Id& found) {
-    const int error = bind(found, address);
-    if (error != 0) return fail(error);
-    try {
-      announce_bound(found);
-    } catch (...) {
-      unbind(found);
-      throw;
+    // A free port of this process may be another one's.
+    for (int tries = 16;; --tries) {
+      if (const int error = bind(found, address)) return fail(error);
+      try {
+        const int error = announce_bound(found);
+        if (error == 0) return 0;
+        unbind(found);
+        if (port_of(address) != 0 || tries == 0) return fail(error);
+      } catch (...) {
+        unbind(found);
+        throw;
+      }
     }
-    return 0;
   });
 }
 

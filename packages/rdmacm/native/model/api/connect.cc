@@ -276,7 +276,11 @@ int listen_on(Id& id, Device& device) try {
     return error;
   }
   try {
-    listening->announcement = announce(id, device, Service::kListening);
+    const int error = announce(id, device, Service::kListening, &listening->announcement);
+    if (error != 0) {
+      soft()->cm->unlisten(device.verbs, listening->number);
+      return error;
+    }
   } catch (...) {  // before it is freed
     soft()->cm->unlisten(device.verbs, listening->number);
     throw;
@@ -297,7 +301,7 @@ int listen(Id& id, int backlog) {
   if (const int error = check_listen(id)) return error;
   id.backlog = backlog > 0 && backlog < kMaxBacklog ? backlog : kMaxBacklog;
   const std::vector<Device*> where = devices_of(id);
-  if (where.empty()) return ENODEV;
+  if (where.empty()) return why_no_device();
   id.listeners.reserve(where.size());
   id.state = State::kListening;
   for (Device* device : where) {

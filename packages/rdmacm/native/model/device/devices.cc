@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,7 @@ namespace verbs::rdmacm::model {
 namespace {
 
 constinit soft::FairLock opening;
+std::atomic<int> last_failure = ENODEV;
 
 // Never freed.
 std::vector<std::unique_ptr<Device>>& opened() {
@@ -63,6 +65,7 @@ std::vector<Device*> devices() {
       opened().reserve(opened().size() + 1);
       std::unique_ptr<Device> device = open(list[i]);
       if (!device && errno == ENOMEM) throw std::bad_alloc();
+      if (!device) last_failure = errno;
       if (!device) continue;
       known = opened().insert(opened().end(), std::move(device));
     }
@@ -70,6 +73,8 @@ std::vector<Device*> devices() {
   }
   return all;
 }
+
+int why_no_device() { return last_failure == EADDRINUSE ? EADDRINUSE : ENODEV; }
 
 ibv_xrcd* xrcd_of(Device& device) {
   const std::lock_guard guard(opening);

@@ -27,6 +27,10 @@ soft::FairLock& devices_mutex();
 // Every device of the software NIC, opened now if need be. A device that cannot be opened is left out.
 std::vector<Device*> devices();
 
+// Why no device has an address of this system: ENODEV, or EADDRINUSE if one could not be opened because another user
+// has its address.
+int why_no_device();
+
 // The XRC domain of a device, opened now if need be; nullptr and errno.
 ibv_xrcd* xrcd_of(Device& device);
 

@@ -2,9 +2,11 @@
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <random>
@@ -27,20 +29,41 @@ std::string prefix_of(std::uint64_t service_id) {
   return text;
 }
 
-constexpr const char* kBoundOnly = "/bound";
-constexpr int kNames = 4;  // that are tried for an announcement
+constexpr const char* kEndings[] = {"", "/bound", "/reuse"};  // by Service
+constexpr int kNames = 4;                                     // that are tried for an announcement
 
-// "BOUND/OWN", or "BOUND/OWN/bound", behind the prefix. What follows a '#' has no meaning.
-bool parse(std::string text, Gid* bound, Gid* own, Service* service) {
+// Behind the '#' of this process' names; a forked child goes on with another one.
+const std::string& own_mark() {
+  static pid_t process = 0;
+  static std::string mark;
+  if (process == getpid()) return mark;
+  process = getpid();
+  return mark = "#" + std::to_string(std::random_device()()) + ".";
+}
+
+struct Found {
+  Gid bound{};
+  Gid own{};
+  Service service{};
+};
+
+// "BOUND/OWN", "BOUND/OWN/bound" or "BOUND/OWN/reuse", behind the prefix. What follows a '#' makes the name unique.
+bool parse(std::string text, Found* found) {
   text = text.substr(0, text.find('#'));
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos) return false;
   const std::size_t end = text.find('/', slash + 1);
   const std::string second = text.substr(slash + 1, end == std::string::npos ? end : end - slash - 1);
-  *service = end != std::string::npos && text.compare(end, std::string::npos, kBoundOnly) == 0 ? Service::kBound
-                                                                                               : Service::kListening;
-  return inet_pton(AF_INET6, text.substr(0, slash).c_str(), bound->data()) == 1 &&
-         inet_pton(AF_INET6, second.c_str(), own->data()) == 1;
+  const std::string ending = end == std::string::npos ? "" : text.substr(end);
+  found->service = ending == kEndings[1]   ? Service::kBound
+                   : ending == kEndings[2] ? Service::kReusable
+                                           : Service::kListening;
+  return inet_pton(AF_INET6, text.substr(0, slash).c_str(), found->bound.data()) == 1 &&
+         inet_pton(AF_INET6, second.c_str(), found->own.data()) == 1;
+}
+
+bool is_trusted(const soft::model::AbstractSocket& socket) {
+  return socket.owner && (*socket.owner == geteuid() || *socket.owner == 0);
 }
 
 bool bind_abstract(int fd, const std::string& name) {
@@ -57,18 +80,35 @@ bool is_loopback(const Gid& gid) { return is_ipv4(gid) && gid[12] == 127; }
 
 std::unique_ptr<Announcement> Announcement::make(std::uint64_t service_id, const Gid& bound, const Gid& own,
                                                  Service service) {
-  if (!is_loopback(own)) return nullptr;
   // One that never listens: it takes no connection and no message, of anyone.
-  std::unique_ptr<Announcement> made(new Announcement(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)));
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::unique_ptr<Announcement> made(new Announcement(fd, service_id, bound, own, service));
   if (made->fd_ < 0) return nullptr;
   const std::string name =
-      prefix_of(service_id) + text_of(bound) + "/" + text_of(own) + (service == Service::kBound ? kBoundOnly : "");
+      prefix_of(service_id) + text_of(bound) + "/" + text_of(own) + kEndings[static_cast<int>(service)] + own_mark();
   // Somebody else may have taken the name, by mistake or not.
   std::random_device random;
   for (int i = 0; i < kNames; ++i) {
-    if (bind_abstract(made->fd_, i == 0 ? name : name + "#" + std::to_string(random()))) return made;
+    if (bind_abstract(made->fd_, name + std::to_string(random()))) return made;
   }
   return nullptr;
+}
+
+// The older one stays, so that of two that come at once one has the port.
+int Announcement::find_conflict() const {
+  struct stat status{};
+  if (fstat(fd_, &status) != 0) return 0;
+  const std::string prefix = prefix_of(service_id_);
+  for (const soft::model::AbstractSocket& socket : soft::model::abstract_sockets(prefix)) {
+    Found other;
+    const bool own = socket.name.find(own_mark()) != std::string::npos;
+    if (own || socket.inode >= status.st_ino || !is_trusted(socket)) continue;
+    if (!parse(socket.name.substr(prefix.size()), &other) || other.own != own_) continue;
+    if (service_ == Service::kReusable && other.service == Service::kReusable) continue;
+    if (bound_ == Gid{} || other.bound == Gid{}) return EADDRNOTAVAIL;
+    if (bound_ == other.bound) return EADDRINUSE;
+  }
+  return 0;
 }
 
 Announcement::~Announcement() {
@@ -81,16 +121,15 @@ std::optional<Gid> find_neighbour(std::uint64_t service_id, const Gid& address) 
   std::optional<Gid> found;
   int best = 0;
   for (const soft::model::AbstractSocket& socket : soft::model::abstract_sockets(prefix)) {
-    Gid bound{}, own{};
-    Service service{};
-    if (!parse(socket.name.substr(prefix.size()), &bound, &own, &service)) continue;
+    Found other;
+    if (!parse(socket.name.substr(prefix.size()), &other)) continue;
+    const auto& [bound, own, service] = other;
     const bool any = bound == Gid{};
     if (!is_loopback(own) || (!any && bound != address)) continue;
     // Any user can announce anything: this one and root come before all others, of which the first one stays, as it
     // does at a port of the kernel. Then a listener before one that will be, an exact address before all addresses.
-    const bool trusted = socket.owner && (*socket.owner == geteuid() || *socket.owner == 0);
     const int rank =
-        1 + (own == address || !any ? 1 : 0) + (service == Service::kListening ? 2 : 0) + (trusted ? 4 : 0);
+        1 + (own == address || !any ? 1 : 0) + (service == Service::kListening ? 2 : 0) + (is_trusted(socket) ? 4 : 0);
     if (rank <= best) continue;
     best = rank;
     found = own;

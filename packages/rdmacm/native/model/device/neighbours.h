@@ -1,7 +1,7 @@
-// Which process of this machine listens where. On hardware all processes share the machine's addresses, and a program
-// reaches a service of its own machine by any loopback address. Here each process has a loopback address of its own, so
-// listeners announce themselves: by an abstract Unix socket with a telling name, which needs no server, takes nothing
-// from anyone, is gone with its process, and is seen in the same network namespace only.
+// Which process of this machine has which service where. All processes of a user share their addresses, and with them
+// the ports there; a program reaches a service of its own machine by any loopback address, of which devices may have
+// different ones. So who binds a port announces it: by an abstract Unix socket with a telling name, which needs no
+// server, takes nothing from anyone, is gone with its process, and is seen in the same network namespace only.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,32 @@ namespace verbs::rdmacm::model {
 bool is_loopback(const Gid& gid);
 
 // A service of this process as others find it. Programs may tell their port as soon as it is bound, and listen later:
-// others' requests must reach the process that will listen, which holds them for a while.
-enum class Service { kListening, kBound };
+// others' requests must reach the process that will listen, which holds them for a while. kReusable: bound, and whoever
+// else binds it in this way may share it.
+enum class Service { kListening, kBound, kReusable };
 
 class Announcement {
  public:
-  // `bound`: the address that the program listens at, zeros for every one. `own`: where its device is. Without a
-  // loopback address it announces nothing, nor if it fails: then others need the device's address.
+  // `bound`: the address that the program listens at, zeros for every one. `own`: where its device is. nullptr if it
+  // fails: then others know nothing of it.
   static std::unique_ptr<Announcement> make(std::uint64_t service_id, const Gid& bound, const Gid& own,
                                             Service service);
   ~Announcement();
+  // Whether an older service of another process, of this user or root, is in the way: 0, EADDRINUSE at the same
+  // address, or EADDRNOTAVAIL if one of the two is every address.
+  int find_conflict() const;
   Announcement(const Announcement&) = delete;
   Announcement& operator=(const Announcement&) = delete;
 
  private:
-  explicit Announcement(int fd) : fd_(fd) {}
+  Announcement(int fd, std::uint64_t service_id, const Gid& bound, const Gid& own, Service service)
+      : fd_(fd), service_id_(service_id), bound_(bound), own_(own), service_(service) {}
 
   int fd_;
+  std::uint64_t service_id_;
+  Gid bound_;
+  Gid own_;
+  Service service_;
 };
 
 // The address of the device that serves a loopback address of this machine: that of a listener, else of a process that

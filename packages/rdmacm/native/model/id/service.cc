@@ -30,18 +30,26 @@ verbs_soft_cm_listen_attr listen_attr_of(Id& id) {
 
 std::vector<Device*> devices_of(Id& id) { return id.device() ? std::vector<Device*>{id.device()} : devices(); }
 
-std::unique_ptr<Announcement> announce(Id& id, Device& device, Service service) {
+int announce(Id& id, Device& device, Service service, std::unique_ptr<Announcement>* made) {
   const verbs_soft_cm_listen_attr attr = listen_attr_of(id);
-  Gid bound{}, own{};
+  Gid bound{}, own = id.place.gid;
   std::copy_n(attr.address, bound.size(), bound.begin());
-  if (attr.families == 6 || soft()->cm->address_like(device.verbs, kLoopback.data(), own.data()) != 0) return nullptr;
-  return Announcement::make(attr.service_id, bound, own, service);
+  const Gid& like = attr.families == 6 ? bound : kLoopback;
+  if (!id.device() && soft()->cm->address_like(device.verbs, like.data(), own.data()) != 0) return 0;
+  std::unique_ptr<Announcement> announcement = Announcement::make(attr.service_id, bound, own, service);
+  if (const int error = announcement ? announcement->find_conflict() : 0) return error;
+  *made = std::move(announcement);
+  return 0;
 }
 
-void announce_bound(Id& id) {
+int announce_bound(Id& id) {
   for (Device* device : devices_of(id)) {
-    if (auto announcement = announce(id, *device, Service::kBound)) id.announcements.push_back(std::move(announcement));
+    std::unique_ptr<Announcement> made;
+    const Service service = id.reuse_address ? Service::kReusable : Service::kBound;
+    if (const int error = announce(id, *device, service, &made)) return error;
+    if (made) id.announcements.push_back(std::move(made));
   }
+  return 0;
 }
 
 }  // namespace verbs::rdmacm::model

@@ -1,9 +1,13 @@
 // Opening and closing contexts.
+#include <dlfcn.h>
 #include <infiniband/verbs.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -128,6 +132,18 @@ int open_device(Context* context, int cmd_fd) {
   return error;
 }
 
+// Programs that were written for another libibverbs say that a device cannot be opened, and not why. This library
+// stands in that one's place if it has its name: then it says so itself, once, on the standard error.
+void tell_user(int error) {
+  static std::atomic<bool> told{false};
+  Dl_info place;
+  if (error != EADDRINUSE || dladdr(reinterpret_cast<void*>(&ibv_open_device), &place) == 0) return;
+  const std::string_view path = place.dli_fname;
+  if (!path.substr(path.rfind('/') + 1).starts_with("libibverbs.so")) return;
+  if (std::getenv("VERBS_SOFT_QUIET") != nullptr || told.exchange(true)) return;
+  std::fprintf(stderr, "verbs: %s\n", host::last_error().c_str());
+}
+
 // The descriptor stays the caller's if it fails.
 ibv_context* open_context(std::shared_ptr<CommandFile> file, int cmd_fd) {
   auto made = std::make_unique<Context>(std::move(file));
@@ -138,6 +154,7 @@ ibv_context* open_context(std::shared_ptr<CommandFile> file, int cmd_fd) {
   Context* context = made.release();
   const int error = contain([&] { return open_device(context, cmd_fd); }, [](int failed) { return failed; });
   if (error == 0) return ibv;
+  tell_user(error);
   ibv->cmd_fd = -1;
   end(context);
   return null_with<ibv_context>(error);

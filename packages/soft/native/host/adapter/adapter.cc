@@ -21,6 +21,7 @@ int Adapter::open(const DeviceConfig& config, std::uint64_t guid, const FrameHoo
     if (const int error = opened->instruments.start_capture(path, config.capture)) return error;
   }
   core.engine.make_nic(config, guid, hook, std::move(followed), opened->events);
+  core.engine.settle();
   if (const int error = core.progress.start(core.engine.sockets())) {
     return fail(error, "device " + config.name + ": its helper thread cannot be started: " + std::strerror(error));
   }

@@ -1,7 +1,12 @@
 // The general services of a device: the connection manager behind queue pair 1. Used under the device's lock.
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <vector>
+
 #include "cm/manager.h"
+#include "host/ports/port_stack.h"
 #include "host/progress/clock.h"
 #include "nic/nic.h"
 
@@ -9,10 +14,11 @@ namespace verbs::soft::host {
 
 class Management final : public nic::MadSink, public cm::Outlet {
  public:
-  explicit Management(std::uint64_t guid);
+  // `id_base`: the first 12 bits of the numbers of connections; none: the device shares its addresses with nobody.
+  Management(std::uint64_t guid, std::optional<std::uint32_t> id_base);
 
   // Before any message passes.
-  void attach(nic::Nic& nic) { nic_ = &nic; }
+  void attach(nic::Nic& nic, const std::vector<std::unique_ptr<PortStack>>& ports) { nic_ = &nic, ports_ = &ports; }
 
   cm::Manager& manager() { return manager_; }
   const cm::Manager& manager() const { return manager_; }
@@ -27,9 +33,15 @@ class Management final : public nic::MadSink, public cm::Outlet {
     nic_->send_mad(port_num, path, mad);
     has_output_ = true;
   }
+  int announce(const verbs_soft_cm_listen_attr& attr) override;
+  void withdraw(const verbs_soft_cm_listen_attr& attr) override;
+  bool hand_over(const wire::Path& path, std::uint64_t service_id, bool datagrams, const wire::Gid& address,
+                 cm::MadView mad) override;
 
  private:
+  bool shares_;
   nic::Nic* nic_ = nullptr;
+  const std::vector<std::unique_ptr<PortStack>>* ports_ = nullptr;
   bool has_output_ = false;
   cm::Manager manager_;
 };

@@ -1,9 +1,14 @@
 #include "host/adapter/packet_engine.h"
 
+#include <poll.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "host/adapter/counters.h"
+#include "host/error.h"
 #include "verbs_soft_boundary.h"
 
 namespace verbs::soft::host {
@@ -42,12 +47,20 @@ class PortReceiver final : public link::Receiver {
 }  // namespace
 
 int PacketEngine::open_ports(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify) {
+  // A tunnel hides the queue pair number of its packets, and a model that rewrites frames may, so that such a device
+  // has its addresses for itself. So has one that cannot have the names of a range's sockets.
+  const bool hides = hook.wanted() || (hook.model && hook.model->tunnels);
+  const bool shares = config.reach != Reach::kProcess && !hides;
+  if (shares && link::NumberRanges::claim(&numbers_) == EADDRINUSE) {
+    return fail(EADDRINUSE, "device " + config.name + ": other devices have all queue pair numbers; close some");
+  }
   for (int port_num = 1; port_num <= config.ports; ++port_num) {
     const PortSetup setup{.config = config,
                           .port_num = static_cast<std::uint8_t>(port_num),
                           .hook = hook,
                           .notify = notify,
-                          .offered = &offered_};
+                          .offered = &offered_,
+                          .numbers = numbers_};
     std::unique_ptr<PortStack> port;
     if (const int error = PortStack::open(setup, &port)) return error;
     ports_.push_back(std::move(port));
@@ -64,7 +77,9 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
     for (const FollowedCounter& each : all) counter(each.name, *each.value);
   };
   counters_ = CounterSlot::claim(config.name, names_in_order(raw_ != nullptr), others);
-  management_ = std::make_unique<Management>(guid);
+  // The first 12 bits of a connection's number are those of the queue pair numbers.
+  const bool shares = !numbers_->has_all();
+  management_ = std::make_unique<Management>(guid, shares ? std::optional(base() << 8) : std::nullopt);
   nic::NicConfig nic{.guid = guid,
                      .limits = config.limits,
                      .rules = config.rules,
@@ -72,6 +87,7 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
                      .fills_checksums = raw_ && (hook.model->raw_packet_caps & IBV_RAW_PACKET_CAP_IP_CSUM) != 0,
                      .steering = raw_.get(),
                      .mads = management_.get(),
+                     .numbers = shares ? this : nullptr,
                      .offered = &offered_,
                      .counters = counters_ ? counters_->counters() : nullptr};
   for (std::size_t i = 0; i < ports_.size(); ++i) {
@@ -89,8 +105,24 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
                          .guid = guid + i});
   }
   nic_ = std::make_unique<nic::Nic>(std::move(nic), events);
-  management_->attach(*nic_);
+  management_->attach(*nic_, ports_);
   if (raw_) raw_->attach(*nic_);
+}
+
+void PacketEngine::settle() {
+  constexpr Nanos kPatience = 30 * kMillisecond;
+  const auto is_settled = [this] {
+    return std::ranges::all_of(ports_, [](const auto& port) { return port->addresses().is_settled(); });
+  };
+  const Nanos end = now() + kPatience;
+  while (!is_settled() && now() < end) {
+    prepare_sleep();
+    if (receive(now())) continue;
+    std::vector<pollfd> waiting;
+    for (const int socket : sockets()) waiting.push_back({socket, POLLIN, 0});
+    poll(waiting.data(), waiting.size(), 1);
+  }
+  for (const auto& port : ports_) port->addresses().give_up_waiting();
 }
 
 LinkCounters PacketEngine::link_counters() const {
@@ -109,6 +141,25 @@ std::vector<int> PacketEngine::sockets() const {
 void PacketEngine::add_sockets(std::vector<int>* all) const {
   for (const auto& port : ports_) port->addresses().add_sockets(all);
   if (raw_) raw_->add_sockets(all);
+}
+
+bool PacketEngine::extend_to(std::uint32_t number) {
+  const link::Range wanted = link::range_of_number(number);
+  if (numbers_->owns(wanted)) return true;
+  if (wanted != numbers_->last() + 1 || numbers_->claim_next() != 0) return false;
+  // A peer that does not find them uses the network.
+  for (const auto& port : ports_) (void)port->addresses().serve(wanted);
+  return true;
+}
+
+int PacketEngine::choose(std::uint32_t number) {
+  const link::Range range = link::range_of_number(number);
+  if (numbers_->owns(range)) return 0;
+  for (const auto& port : ports_) {
+    if (const int error = port->addresses().serve(range)) return error;
+  }
+  numbers_->add(range);
+  return 0;
 }
 
 bool PacketEngine::receive(Nanos now) {
@@ -171,6 +222,7 @@ void PacketEngine::stay_awake() {
 
 void PacketEngine::mark_inherited() {
   for (const auto& port : ports_) port->addresses().abandon();
+  numbers_->abandon();
   if (raw_) raw_->mark_inherited();
 }
 

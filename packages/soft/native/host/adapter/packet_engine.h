@@ -23,7 +23,7 @@ struct FollowedCounter {
   const std::uint64_t* value;
 };
 
-class PacketEngine final : public Engine {
+class PacketEngine final : public Engine, private nic::NumberSource {
  public:
   PacketEngine() = default;
   PacketEngine(const PacketEngine&) = delete;
@@ -35,6 +35,10 @@ class PacketEngine final : public Engine {
   // After open_ports(). `followed`: counters of the model.
   void make_nic(const DeviceConfig& config, std::uint64_t guid, const FrameHook& hook,
                 std::vector<FollowedCounter> followed, nic::EventSink& events);
+
+  // Waits until other processes at the addresses know of this one, so that the kernel brings its frames here; not long,
+  // since they may be stopped.
+  void settle();
 
   bool has_nic() const { return nic_ != nullptr; }
   nic::Nic& nic() { return *nic_; }
@@ -61,8 +65,12 @@ class PacketEngine final : public Engine {
 
  private:
   void flush();
+  std::uint32_t base() const override { return std::uint32_t{numbers_->first()} << link::kRangeBits; }
+  bool extend_to(std::uint32_t number) override;
+  int choose(std::uint32_t number) override;
 
   link::OfferedMemory offered_;
+  std::shared_ptr<link::NumberRanges> numbers_ = link::NumberRanges::all();
   std::vector<std::unique_ptr<PortStack>> ports_;
   std::unique_ptr<RawPackets> raw_;
   std::unique_ptr<Management> management_;

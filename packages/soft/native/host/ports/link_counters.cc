@@ -26,6 +26,8 @@ void LinkCounters::add(const link::ShmCounters& more) {
   shm_.mapped += more.mapped;
   shm_.unpulled += more.unpulled;
   shm_.broken += more.broken;
+  shm_.forwarded += more.forwarded;
+  shm_.unowned += more.unowned;
 }
 
 void LinkCounters::add(const LinkCounters& more) {
@@ -76,6 +78,8 @@ void LinkCounters::report(const Counter& counter) const {
   counter("link_shm_mapped", shm_.mapped);
   counter("link_shm_unpulled", shm_.unpulled);
   counter("link_shm_broken", shm_.broken);
+  counter("link_shm_forwarded", shm_.forwarded);
+  counter("link_shm_unowned", shm_.unowned);
   counter("link_process_sent", process_.sent);
   counter("link_process_received", process_.received);
   counter("link_process_overflow", process_.overflow);

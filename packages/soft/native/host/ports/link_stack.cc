@@ -111,9 +111,9 @@ void AddressLink::commit_unsealed(std::span<std::uint8_t> frame) {
   other->commit_unsealed({copy, frame.size()});
 }
 
-bool AddressLink::takes_references(const wire::Gid& source, const wire::Gid& destination) {
+bool AddressLink::takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) {
   const auto takes = [&](const auto& entry) {
-    return entry.first == source && entry.second->takes_references(source, destination);
+    return entry.first == source && entry.second->takes_references(source, destination, qp_num);
   };
   return std::any_of(links_.begin(), links_.end(), takes);
 }
@@ -142,9 +142,9 @@ void AddressLink::flush() {
   for (const auto& [address, link] : links_) link->flush();
 }
 
-bool AddressLink::congested(const wire::Gid& destination) {
+bool AddressLink::congested(const wire::Gid& destination, std::uint32_t qp_num) {
   return std::any_of(links_.begin(), links_.end(),
-                     [&](const auto& entry) { return entry.second->congested(destination); });
+                     [&](const auto& entry) { return entry.second->congested(destination, qp_num); });
 }
 
 std::uint64_t AddressLink::relieve() {

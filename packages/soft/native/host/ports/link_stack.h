@@ -64,12 +64,12 @@ class AddressLink final : public link::Link {
   std::uint8_t* reserve() override;
   void commit(std::size_t size) override;
   void commit_unsealed(std::span<std::uint8_t> frame) override;
-  bool takes_references(const wire::Gid& source, const wire::Gid& destination) override;
+  bool takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) override;
   int route(const wire::Gid& source, const wire::Gid& destination) override;
   void commit_referring(std::span<std::uint8_t> frame) override;
   void revoke_references() override;
   void flush() override;
-  bool congested(const wire::Gid& destination) override;  // if one of its links is
+  bool congested(const wire::Gid& destination, std::uint32_t qp_num) override;  // if one of its links is
   std::uint64_t relieve() override;
   link::Nanos next_deadline() const override;
   std::uint16_t fixed_source_port() const override { return source_port_; }

@@ -5,22 +5,19 @@
 #include <set>
 
 #include "host/progress/clock.h"
+#include "link/process_instance.h"
 
 namespace verbs::soft::host {
 
 namespace {
 
-// The addresses in use by devices of this process. For an address without a socket this is the only claim. A forked
-// child inherits the set: the addresses stay taken while the parent lives.
+// The addresses in use by devices of this process: two of them do not share one. A forked child has none.
 struct Claims {
   std::mutex mutex;
   std::set<wire::Gid> gids;
 };
 
-Claims& claims() {
-  static auto* instance = new Claims;  // outlives every thread
-  return *instance;
-}
+Claims& claims() { return link::process_instance<Claims>(); }
 
 }  // namespace
 
@@ -34,19 +31,28 @@ int PortAddress::claim(const wire::Gid& address, const PortLinks& links, const s
     made.reset(new PortAddress(address));  // its destructor gives the claim back
     claims().gids.merge(claim);            // needs no memory
   }
+  const bool shared = !links.numbers->has_all();
   if (links.reach != Reach::kProcess) {
-    if (const int error = link::UdpLink::open(address, {.foreign = links.foreign}, &made->udp_)) return error;
+    const link::UdpOptions options{.shared = shared, .foreign = links.foreign};
+    if (const int error = link::UdpLink::open(address, options, &made->udp_)) return error;
     if (links.tunnels && address.is_ipv4()) {
       if (const int error = link::TunnelLink::open(address, *made->udp_, &made->tunnels_)) return error;
     }
   }
-  if (links.reach == Reach::kAuto || links.reach == Reach::kShm) {
-    if (const int error = link::ShmLink::open(address, made->sockets(), now, &made->shm_)) return error;
+  if (made->udp_ && shared) {
+    const auto port = made->udp_->fixed_source_port();
+    made->group_ = std::make_unique<link::SocketGroup>(address, made->udp_->wait_fd(), port, links.numbers);
+    if (const int error = made->group_->open()) return error;
   }
-  if (made->shm_ && links.offered != nullptr) made->shm_->offer(*links.offered);
+  const bool carries = links.reach == Reach::kAuto || links.reach == Reach::kShm;
+  if (carries || made->group_) {
+    const link::Sharing sharing{links.numbers, made->group_.get(), carries};
+    if (const int error = link::ShmLink::open(address, made->sockets(), now, &made->shm_, sharing)) return error;
+  }
+  if (carries && links.offered != nullptr) made->shm_->offer(*links.offered);
   if (links.reach == Reach::kAuto || links.reach == Reach::kProcess) {
     link::Link* next = made->udp_ ? &made->others() : nullptr;
-    made->inproc_ = std::make_unique<link::InprocLink>(address, next, notify);
+    made->inproc_ = std::make_unique<link::InprocLink>(address, next, notify, links.numbers);
   }
   *claimed = std::move(made);
   return 0;
@@ -73,6 +79,29 @@ int PortAddress::join(const wire::Gid& group) {
 void PortAddress::leave(const wire::Gid& group) {
   if (udp_) udp_->leave(group);
   if (inproc_) inproc_->leave(group);
+}
+
+int PortAddress::serve(link::Range range) {
+  if (!group_) return 0;
+  if (const int error = shm_->serve(range)) return error;
+  group_->add_range(range);
+  return 0;
+}
+
+void PortAddress::unserve(link::Range range) {
+  if (group_) shm_->unserve(range);
+}
+
+int PortAddress::open_service(const link::Service& service) { return group_ ? group_->open_service(service) : 0; }
+
+void PortAddress::close_service(const link::Service& service) {
+  if (group_) group_->close_service(service);
+}
+
+void PortAddress::abandon() {
+  if (shm_) shm_->abandon();
+  if (group_) group_->abandon();
+  if (udp_) udp_->abandon();
 }
 
 PortAddress::~PortAddress() {

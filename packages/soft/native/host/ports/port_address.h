@@ -19,11 +19,14 @@ struct PortLinks {
   bool tunnels = false;                                         // listen() will be called
   std::shared_ptr<const link::ForeignPeers> foreign = nullptr;  // of its sockets
   const link::OfferedMemory* offered = nullptr;                 // to peers
+  // All: the addresses are this device's alone.
+  std::shared_ptr<link::NumberRanges> numbers = link::NumberRanges::all();
 };
 
 class PortAddress {
  public:
-  // 0 or errno: EADDRINUSE if the address is taken, EADDRNOTAVAIL if this machine does not have it.
+  // 0 or errno: EADDRINUSE if another user has the address, or a device of this process, EADDRNOTAVAIL if this machine
+  // does not have it.
   static int claim(const wire::Gid& address, const PortLinks& links, const std::function<void()>& notify,
                    std::unique_ptr<PortAddress>* claimed);
   ~PortAddress();
@@ -33,11 +36,20 @@ class PortAddress {
   const link::UdpLink* udp() const { return udp_.get(); }
   const link::InprocLink* inproc() const { return inproc_.get(); }
   link::ShmLink* shm() const { return shm_.get(); }
+  link::SocketGroup* group() const { return group_.get(); }
   const link::TunnelLink* tunnels() const { return tunnels_.get(); }
   // From now on the address receives packets of such tunnels. 0 or errno. Packets from this process need no socket: if
   // the process may not open a raw socket, that is an error only without the in-process link.
   int listen(const wire::Tunnel& tunnel);
   void unlisten(const wire::Tunnel& tunnel);
+  // From now on packets to those numbers reach this process here. 0 or errno: EADDRINUSE if they reach another one.
+  int serve(link::Range range);
+  void unserve(link::Range range);
+  // This process has a service of the connection manager here. 0 or errno: EADDRINUSE if another one has it.
+  int open_service(const link::Service& service);
+  void close_service(const link::Service& service);
+  // In a forked child: the sockets and connections are the parent's.
+  void abandon();
   // From now on the address receives packets to the group. 0 or errno.
   int join(const wire::Gid& group);
   void leave(const wire::Gid& group);
@@ -48,6 +60,7 @@ class PortAddress {
   explicit PortAddress(const wire::Gid& gid) : gid_(gid) {}
 
   wire::Gid gid_;
+  std::unique_ptr<link::SocketGroup> group_;  // says farewell when the socket is closed
   std::unique_ptr<link::UdpLink> udp_;
   std::unique_ptr<link::TunnelLink> tunnels_;  // in front of it
   std::unique_ptr<link::ShmLink> shm_;         // in front of both

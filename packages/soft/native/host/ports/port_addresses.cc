@@ -30,7 +30,8 @@ std::string describe(int error, const std::string& device, const wire::Gid& addr
   }
   if (error == EADDRINUSE) {
     const std::string holder = port_holder(address, wire::kRocePort);
-    return where + "is taken" + (holder.empty() ? "" : ": " + holder) + "; choose another with addr=";
+    return where + "is taken" + (holder.empty() ? "" : ": " + holder) +
+           "; processes of one user share an address, and no others do: choose another with addr=";
   }
   return where + "cannot be used: " + std::strerror(error);
 }
@@ -60,7 +61,11 @@ int PortAddresses::open(const PortSetup& setup) {
   const DeviceConfig& config = setup.config;
   device_ = config.name;
   port_name_ = config.name + "/" + std::to_string(setup.port_num);
-  links_ = {.reach = config.reach, .tunnels = setup.has_tunnels(), .foreign = config.foreign, .offered = setup.offered};
+  links_ = {.reach = config.reach,
+            .tunnels = setup.has_tunnels(),
+            .foreign = config.foreign,
+            .offered = setup.offered,
+            .numbers = setup.numbers};
   notify_ = setup.notify;
   if (config.addresses.empty()) return claim_loopback();
   const std::size_t each = config.addresses.size() / static_cast<std::size_t>(config.ports);
@@ -119,6 +124,14 @@ int PortAddresses::add(const wire::Gid& address) {
   std::unique_ptr<PortAddress> claimed;
   int error = claim(address, &claimed);
   if (error != 0) return fail(error, describe(error, device_, address));
+  for (const link::Range range : ranges_) {
+    error = claimed->serve(range);
+    if (error != 0) return fail(error, describe(error, device_, address));
+  }
+  // One that another process has there stays with it.
+  for (const link::Service& service : services_) {
+    if (service.is_at(address)) (void)claimed->open_service(service);
+  }
   for (const wire::Tunnel* tunnel : tunnels_) {
     error = claimed->listen(*tunnel);
     if (error != 0) return fail(error, "port " + port_name_ + ": " + describe_tunnel(error, *tunnel));
@@ -202,6 +215,17 @@ void PortAddresses::unlisten(const wire::Tunnel& tunnel) {
   for (const auto& address : addresses_) address->unlisten(tunnel);
 }
 
+bool PortAddresses::is_settled() const {
+  return std::ranges::all_of(addresses_,
+                             [](const auto& each) { return !each->group() || each->group()->is_settled(); });
+}
+
+void PortAddresses::give_up_waiting() {
+  for (const auto& address : addresses_) {
+    if (address->group()) address->group()->give_up_waiting();
+  }
+}
+
 void PortAddresses::prepare_sleep() {
   for (const auto& address : addresses_) {
     if (address->shm()) address->shm()->prepare_sleep();
@@ -215,8 +239,42 @@ void PortAddresses::stay_awake() {
 }
 
 void PortAddresses::abandon() {
+  for (const auto& address : addresses_) address->abandon();
+}
+
+int PortAddresses::serve(link::Range range) {
+  ranges_.reserve(ranges_.size() + 1);
+  for (std::size_t i = 0; i < addresses_.size(); ++i) {
+    const int error = addresses_[i]->serve(range);
+    if (error == 0) continue;
+    for (std::size_t j = 0; j < i; ++j) addresses_[j]->unserve(range);
+    return error;
+  }
+  ranges_.push_back(range);
+  return 0;
+}
+
+int PortAddresses::open_service(const link::Service& service) {
+  services_.reserve(services_.size() + 1);
+  for (std::size_t i = 0; i < addresses_.size(); ++i) {
+    if (!service.is_at(addresses_[i]->gid())) continue;
+    const int error = addresses_[i]->open_service(service);
+    if (error == 0) continue;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (service.is_at(addresses_[j]->gid())) addresses_[j]->close_service(service);
+    }
+    return error;
+  }
+  services_.push_back(service);
+  return 0;
+}
+
+void PortAddresses::close_service(const link::Service& service) {
+  const auto known = std::ranges::find(services_, service);
+  if (known == services_.end()) return;
+  services_.erase(known);
   for (const auto& address : addresses_) {
-    if (address->shm()) address->shm()->abandon();
+    if (service.is_at(address->gid())) address->close_service(service);
   }
 }
 

@@ -24,6 +24,7 @@ struct PortSetup {
   FrameHook hook;
   std::function<void()> notify;  // a frame arrived from this process: called by any thread, without the device's lock
   const link::OfferedMemory* offered = nullptr;  // to peers; it outlives the port
+  std::shared_ptr<link::NumberRanges> numbers = link::NumberRanges::all();
 };
 
 // Calls that can fail return 0 or fail()'s errno.
@@ -46,6 +47,16 @@ class PortAddresses {
   // From now on all addresses receive packets of such tunnels.
   int listen(const wire::Tunnel& tunnel);
   void unlisten(const wire::Tunnel& tunnel);  // before the tunnel is destroyed
+
+  // From now on packets to those numbers reach this process at all addresses, if they reach no other one.
+  int serve(link::Range range);
+  // From now on requests for the service reach this process. 0 or errno: EADDRINUSE if they reach another one.
+  int open_service(const link::Service& service);
+  void close_service(const link::Service& service);
+
+  // As those of SocketGroup, for all addresses.
+  bool is_settled() const;
+  void give_up_waiting();
 
   // As those of ShmLink, for all addresses.
   void prepare_sleep();
@@ -76,6 +87,8 @@ class PortAddresses {
   std::unique_ptr<AddressLink> several_;  // with more than one address, or once they have changed
   std::vector<const wire::Tunnel*> tunnels_;
   std::vector<wire::Gid> groups_;
+  std::vector<link::Range> ranges_;  // beside the first one of the device
+  std::vector<link::Service> services_;
   LinkCounters removed_;  // sums of removed addresses
 };
 

@@ -38,15 +38,17 @@ class PortStack final : public link::Transmitter {
   std::uint8_t* reserve() override { return top_->reserve(); }
   void commit(std::size_t size) override { top_->commit(size); }
   void commit_unsealed(std::span<std::uint8_t> frame) override { top_->commit_unsealed(frame); }
-  bool takes_references(const wire::Gid& source, const wire::Gid& destination) override {
-    return top_->takes_references(source, destination);
+  bool takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) override {
+    return top_->takes_references(source, destination, qp_num);
   }
   int route(const wire::Gid& source, const wire::Gid& destination) override { return top_->route(source, destination); }
   void commit_referring(std::span<std::uint8_t> frame) override { top_->commit_referring(frame); }
   // Past captures and fault plans, which pass on no such frames and may be new.
   void revoke_references() override { addresses_.link().revoke_references(); }
   void flush() override { top_->flush(); }
-  bool congested(const wire::Gid& destination) override { return top_->congested(destination); }
+  bool congested(const wire::Gid& destination, std::uint32_t qp_num) override {
+    return top_->congested(destination, qp_num);
+  }
   std::uint64_t relieve() override { return top_->relieve(); }
   std::uint16_t fixed_source_port() const override { return top_->fixed_source_port(); }
 

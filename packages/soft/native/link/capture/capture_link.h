@@ -31,7 +31,9 @@ class CaptureLink final : public Link {
     return next_->route(source, destination);
   }
   void flush() override { next_->flush(); }
-  bool congested(const wire::Gid& destination) override { return next_->congested(destination); }
+  bool congested(const wire::Gid& destination, std::uint32_t qp_num) override {
+    return next_->congested(destination, qp_num);
+  }
   std::uint64_t relieve() override { return next_->relieve(); }
   std::uint16_t fixed_source_port() const override { return next_->fixed_source_port(); }
   std::size_t receive(Receiver& receiver, std::size_t budget) override {

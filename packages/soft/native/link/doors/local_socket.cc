@@ -113,12 +113,20 @@ bool drain(int fd) {
 
 }  // namespace
 
-int listen_at(std::string_view name, int* fd) {
+int take_name(std::string_view name, int* fd) {
   if (const int error = new_socket(fd)) return error;
   sockaddr_un address;
   const socklen_t size = name_of(name, &address);
-  if (size != 0 && bind(*fd, reinterpret_cast<sockaddr*>(&address), size) == 0 && listen(*fd, kBacklog) == 0) return 0;
+  if (size != 0 && bind(*fd, reinterpret_cast<sockaddr*>(&address), size) == 0) return 0;
   const int error = size == 0 ? ENAMETOOLONG : errno;
+  close(*fd);
+  return error;
+}
+
+int listen_at(std::string_view name, int* fd) {
+  if (const int error = take_name(name, fd)) return error;
+  if (listen(*fd, kBacklog) == 0) return 0;
+  const int error = errno;
   close(*fd);
   return error;
 }

@@ -15,6 +15,8 @@ namespace verbs::soft::link {
 
 // All calls return 0 or errno, do not block, and make descriptors that close at exec.
 
+// The name, for this process alone: nobody reaches it there. EADDRINUSE: another socket has the name.
+int take_name(std::string_view name, int* fd);
 // EADDRINUSE: another socket has the name.
 int listen_at(std::string_view name, int* fd);
 // ECONNREFUSED: nobody listens there. EPERM: another user does. EAGAIN: too many wait there to be accepted.

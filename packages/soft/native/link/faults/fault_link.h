@@ -30,8 +30,8 @@ class FaultLink final : public Link {
   std::uint8_t* reserve() override { return reserved_ = next_->reserve(); }
   void commit(std::size_t size) override;
   // Frames that are to suffer a plan must have their payload.
-  bool takes_references(const wire::Gid& source, const wire::Gid& destination) override {
-    return !plan_ && next_->takes_references(source, destination);
+  bool takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) override {
+    return !plan_ && next_->takes_references(source, destination, qp_num);
   }
   int route(const wire::Gid& source, const wire::Gid& destination) override {
     return next_->route(source, destination);
@@ -39,7 +39,9 @@ class FaultLink final : public Link {
   void commit_referring(std::span<std::uint8_t> frame) override { next_->commit_referring(frame); }
   void revoke_references() override { next_->revoke_references(); }
   void flush() override { next_->flush(); }
-  bool congested(const wire::Gid& destination) override { return next_->congested(destination); }
+  bool congested(const wire::Gid& destination, std::uint32_t qp_num) override {
+    return next_->congested(destination, qp_num);
+  }
   std::uint64_t relieve() override { return next_->relieve(); }
   std::uint16_t fixed_source_port() const override { return next_->fixed_source_port(); }
   std::size_t receive(Receiver& receiver, std::size_t budget) override;

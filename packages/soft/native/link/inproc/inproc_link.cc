@@ -12,12 +12,16 @@
 namespace verbs::soft::link {
 namespace {
 
-// Drops the frames to groups that a link of this process sent: the queue has them already.
+// Drops the frames to groups that a link of this process sent: the queue has them already. Other processes may send
+// from the same address, by other numbers.
 class ForeignGroups final : public Receiver {
  public:
   ForeignGroups(QueueDirectory::Reader& process, Receiver& next) : process_(process), next_(next) {}
   void deliver(std::span<const std::uint8_t> frame) override {
-    if (wire::destination_of(frame).is_multicast() && process_.find(wire::source_of(frame)) != nullptr) return;
+    constexpr std::size_t kSourceNumber = 12 + 4;  // of the DETH, behind the BTH
+    const std::size_t at = wire::network_size_of(frame) + kSourceNumber;
+    const bool datagram = frame.size() >= at + 4 && wire::destination_of(frame).is_multicast();
+    if (datagram && process_.has(wire::source_of(frame), wire::load_be<std::uint32_t>(&frame[at]) & 0xffffff)) return;
     next_.deliver(frame);
   }
   void deliver_unsealed(std::span<const std::uint8_t> frame) override { next_.deliver_unsealed(frame); }
@@ -30,9 +34,17 @@ class ForeignGroups final : public Receiver {
   Receiver& next_;
 };
 
+// A tunnel's frame has its number behind another header, and devices with tunnels share no address.
+Range range_here(std::span<const std::uint8_t> frame) {
+  const std::size_t network = wire::network_size_of(frame);
+  const std::size_t port = network - wire::kUdpSize + 2;
+  return wire::load_be<std::uint16_t>(&frame[port]) == wire::kRocePort ? range_of(frame) : kAnyRange;
+}
+
 }  // namespace
 
-InprocLink::InprocLink(const wire::Gid& address, Link* next, std::function<void()> notify)
+InprocLink::InprocLink(const wire::Gid& address, Link* next, std::function<void()> notify,
+                       std::shared_ptr<const NumberRanges> numbers)
     : address_(address),
       next_(next),
       queue_(std::make_shared<FrameQueue>(std::move(notify))),
@@ -40,7 +52,7 @@ InprocLink::InprocLink(const wire::Gid& address, Link* next, std::function<void(
       neighbours_(directory_) {
   batch_.front() = FrameQueue::make_slot();
   if (!batch_.front()) throw std::bad_alloc();
-  directory_.add(address, queue_);
+  directory_.add(address, queue_, std::move(numbers));
 }
 
 InprocLink::~InprocLink() {
@@ -60,7 +72,8 @@ void InprocLink::commit(std::size_t size) {
   const std::span<const std::uint8_t> frame{reserved_, size};
   const bool addressed = wire::network_size_of(frame) != 0;
   if (addressed && wire::destination_of(frame).is_multicast()) return commit_to_group(size);
-  const std::shared_ptr<FrameQueue>* queue = addressed ? neighbours_.find(wire::destination_of(frame)) : nullptr;
+  const std::shared_ptr<FrameQueue>* queue =
+      addressed ? neighbours_.find(wire::destination_of(frame), range_here(frame)) : nullptr;
   if (queue != nullptr) {
     add_to_batch(*queue, frame, FrameForm::kSealed);
   } else if (next_ != nullptr) {
@@ -72,7 +85,8 @@ void InprocLink::commit(std::size_t size) {
 
 void InprocLink::commit_unsealed(std::span<std::uint8_t> frame) {
   const wire::Gid destination = wire::destination_of(frame);
-  const std::shared_ptr<FrameQueue>* queue = destination.is_multicast() ? nullptr : neighbours_.find(destination);
+  const std::shared_ptr<FrameQueue>* queue =
+      destination.is_multicast() ? nullptr : neighbours_.find(destination, range_of(frame));
   if (queue != nullptr) {
     add_to_batch(*queue, frame, FrameForm::kUnsealed);
   } else if (next_ != nullptr && !destination.is_multicast()) {
@@ -82,12 +96,14 @@ void InprocLink::commit_unsealed(std::span<std::uint8_t> frame) {
   }
 }
 
-bool InprocLink::takes_references(const wire::Gid& source, const wire::Gid& destination) {
-  return next_ != nullptr && neighbours_.find(destination) == nullptr && next_->takes_references(source, destination);
+bool InprocLink::takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) {
+  return next_ != nullptr && !neighbours_.has(destination, qp_num) &&
+         next_->takes_references(source, destination, qp_num);
 }
 
 int InprocLink::route(const wire::Gid& source, const wire::Gid& destination) {
-  return next_ == nullptr || neighbours_.find(destination) != nullptr ? 0 : next_->route(source, destination);
+  return next_ == nullptr || neighbours_.find(destination, kAnyRange) != nullptr ? 0
+                                                                                 : next_->route(source, destination);
 }
 
 void InprocLink::commit_referring(std::span<std::uint8_t> frame) {
@@ -164,9 +180,9 @@ bool InprocLink::send_waiting() {
 }
 
 // The frames to all addresses of the process wait in one row.
-bool InprocLink::congested(const wire::Gid& destination) {
-  if (!waiting_.empty() && neighbours_.find(destination) != nullptr && !send_waiting()) return true;
-  return next_ != nullptr && next_->congested(destination);
+bool InprocLink::congested(const wire::Gid& destination, std::uint32_t qp_num) {
+  if (!waiting_.empty() && neighbours_.has(destination, qp_num) && !send_waiting()) return true;
+  return next_ != nullptr && next_->congested(destination, qp_num);
 }
 
 std::uint64_t InprocLink::relieve() {
@@ -216,16 +232,17 @@ std::shared_ptr<QueueDirectory::List> QueueDirectory::open_queues() const {
   auto next = std::make_shared<List>();
   next->reserve(list_->size() + 1);
   for (const auto& entry : *list_) {
-    if (!entry.second->closed()) next->push_back(entry);
+    if (!entry.queue->closed()) next->push_back(entry);
   }
   return next;
 }
 
-void QueueDirectory::add(const wire::Gid& address, std::shared_ptr<FrameQueue> queue) {
+void QueueDirectory::add(const wire::Gid& address, std::shared_ptr<FrameQueue> queue,
+                         std::shared_ptr<const NumberRanges> numbers) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<List> next = open_queues();
-  if (std::ranges::find(*next, address, &List::value_type::first) != next->end()) return;
-  next->emplace_back(address, std::move(queue));
+  if (std::ranges::find(*next, address, &Entry::address) != next->end()) return;
+  next->push_back({address, std::move(queue), std::move(numbers)});
   replace(std::move(next));
 }
 
@@ -242,9 +259,9 @@ void QueueDirectory::replace(std::shared_ptr<const List> list) {
 void QueueDirectory::join(const wire::Gid& group, std::shared_ptr<FrameQueue> queue) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<List> next = open_queues();
-  const List::value_type entry(group, std::move(queue));
-  if (std::ranges::find(*next, entry) != next->end()) return;  // there was no memory to leave it
-  next->push_back(entry);
+  const auto is_member = [&](const Entry& entry) { return entry.address == group && entry.queue == queue; };
+  if (std::ranges::any_of(*next, is_member)) return;  // there was no memory to leave it
+  next->push_back({group, std::move(queue), nullptr});
   replace(std::move(next));
 }
 
@@ -252,7 +269,7 @@ void QueueDirectory::leave(const wire::Gid& group, const FrameQueue* queue) {
   const std::lock_guard lock(mutex_);
   std::shared_ptr<List> next = contain([&] { return open_queues(); }, nothing);
   if (!next) return;
-  std::erase_if(*next, [&](const auto& entry) { return entry.first == group && entry.second.get() == queue; });
+  std::erase_if(*next, [&](const auto& entry) { return entry.address == group && entry.queue.get() == queue; });
   replace(std::move(next));
 }
 
@@ -264,10 +281,11 @@ void QueueDirectory::Reader::refresh() {
   }
 }
 
-const std::shared_ptr<FrameQueue>* QueueDirectory::Reader::find(const wire::Gid& address) {
+const std::shared_ptr<FrameQueue>* QueueDirectory::Reader::find(const wire::Gid& address, Range range) {
   refresh();
-  for (const auto& [known, queue] : *list_) {
-    if (known == address && !queue->closed()) return &queue;
+  for (const auto& [known, queue, numbers] : *list_) {
+    if (known != address || queue->closed()) continue;
+    return range == kAnyRange || numbers->owns(range) ? &queue : nullptr;
   }
   return nullptr;
 }

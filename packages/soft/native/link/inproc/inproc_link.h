@@ -17,6 +17,7 @@
 
 #include "link/frame_queue.h"
 #include "link/link.h"
+#include "link/sharing/number_ranges.h"
 #include "wire/gid.h"
 
 namespace verbs::soft::link {
@@ -26,14 +27,19 @@ namespace verbs::soft::link {
 
 class QueueDirectory {
  public:
-  using List = std::vector<std::pair<wire::Gid, std::shared_ptr<FrameQueue>>>;
+  struct Entry {
+    wire::Gid address;
+    std::shared_ptr<FrameQueue> queue;
+    std::shared_ptr<const NumberRanges> numbers;  // of no meaning for a group
+  };
+  using List = std::vector<Entry>;
 
   // The directory of this process. A forked child starts with an empty one: the inherited entries lead to copies of the
   // parent's queues, which no thread empties.
   static QueueDirectory& process();
 
-  // An address that has a queue already keeps it.
-  void add(const wire::Gid& address, std::shared_ptr<FrameQueue> queue);
+  // An address that has a queue already keeps it. It gets the frames to those numbers.
+  void add(const wire::Gid& address, std::shared_ptr<FrameQueue> queue, std::shared_ptr<const NumberRanges> numbers);
   // Closed queues are found no more, from their close() on; this frees their memory. Without memory for the shorter
   // list a later call does.
   void remove_closed();
@@ -45,14 +51,19 @@ class QueueDirectory {
   class Reader {
    public:
     explicit Reader(QueueDirectory& directory) : directory_(directory) {}
-    // nullptr if the address has no open queue in this process. Valid until the next call.
-    const std::shared_ptr<FrameQueue>* find(const wire::Gid& address);
+    // nullptr if the address has no open queue in this process for such frames. Valid until the next call. kAnyRange is
+    // for each.
+    const std::shared_ptr<FrameQueue>* find(const wire::Gid& address, Range range);
+    // Whether a device of this process at that address has the number.
+    bool has(const wire::Gid& address, std::uint32_t qp_num) {
+      return find(address, range_of_number(qp_num)) != nullptr;
+    }
     // Calls visit(queue) for each open queue of the group.
     template <typename Visit>
     void for_each(const wire::Gid& group, Visit visit) {
       refresh();
-      for (const auto& [known, queue] : *list_) {
-        if (known == group && !queue->closed()) visit(queue);
+      for (const Entry& entry : *list_) {
+        if (entry.address == group && !entry.queue->closed()) visit(entry.queue);
       }
     }
 
@@ -85,19 +96,20 @@ class InprocLink final : public Link {
  public:
   // `next` may be nullptr and must outlive this link. `notify` is called, by any thread, when a frame arrives in the
   // empty queue. It must not block. It is not called after the link is destroyed. An address that another link of this
-  // process has stays with that link.
-  InprocLink(const wire::Gid& address, Link* next, std::function<void()> notify);
+  // process has stays with that link. `numbers`: whose frames the address gets here.
+  InprocLink(const wire::Gid& address, Link* next, std::function<void()> notify,
+             std::shared_ptr<const NumberRanges> numbers = NumberRanges::all());
   ~InprocLink() override;
 
   std::uint8_t* reserve() override;
   void commit(std::size_t size) override;
   void commit_unsealed(std::span<std::uint8_t> frame) override;
-  bool takes_references(const wire::Gid& source, const wire::Gid& destination) override;
+  bool takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) override;
   int route(const wire::Gid& source, const wire::Gid& destination) override;
   void commit_referring(std::span<std::uint8_t> frame) override;
   void revoke_references() override;
   void flush() override;
-  bool congested(const wire::Gid& destination) override;
+  bool congested(const wire::Gid& destination, std::uint32_t qp_num) override;
   std::uint64_t relieve() override;
   std::uint16_t fixed_source_port() const override { return next_ != nullptr ? next_->fixed_source_port() : 0; }
   std::size_t receive(Receiver& receiver, std::size_t budget) override;

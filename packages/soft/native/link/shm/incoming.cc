@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <iterator>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "link/doors/door.h"
 #include "link/doors/local_socket.h"
 #include "link/shm/ring.h"
+#include "verbs_soft_boundary.h"
 
 namespace verbs::soft::link {
 
@@ -48,7 +50,8 @@ void Incoming::handle_socket(std::uint32_t bell, bool hung_up) {
 }
 
 bool Incoming::is_from_peer(std::span<const std::uint8_t> frame) const {
-  return wire::network_size_of(frame) != 0 && wire::source_of(frame) == peer_ && wire::destination_of(frame) == own_;
+  return wire::network_size_of(frame) != 0 && (forwards() || wire::source_of(frame) == peer_) &&
+         wire::destination_of(frame) == own_;
 }
 
 bool Incoming::read(std::span<const iovec> to, std::span<const Reference> from) {
@@ -81,6 +84,7 @@ std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8
     if (!is_from_peer(frame)) {
       ++rejected_;
     } else if (record.form == FrameForm::kReferring) {
+      if (forwards()) continue;  // the network has no such frames
       epoch_ = record.epoch;
       mappings_.look(reader_);  // once for the frame: what one piece finds stays mapped while the others are found
       receiver.deliver_referring(frame, *this);
@@ -146,17 +150,24 @@ class Arrivals::Reception final : public Visit {
   Arrival arrival_;
 };
 
-Arrivals::Arrivals(const wire::Gid& address) : address_(address), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (event_ < 0) return;
+Arrivals::Arrivals(const wire::Gid& address) : address_(address) {
   arrived_.reserve(kMostArrived);
+  event_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+int Arrivals::open_door(Range range) {
+  if (event_ < 0) return EMFILE;
+  if (doors_.contains(range)) return 0;
+  const auto place = doors_.try_emplace(range).first;
   const auto receive = [this] { return std::make_unique<Reception>(*this); };
-  if (Door::open(name_of_peer(address), kBudget, receive, &door_) == 0) return;
-  close(event_);
-  event_ = -1;
+  const int error = contain([&] { return Door::open(name_of_peer(address_, range), kBudget, receive, &place->second); },
+                            [](int failed) { return failed; });
+  if (error != 0) doors_.erase(place);
+  return error;
 }
 
 Arrivals::~Arrivals() {
-  door_.reset();
+  doors_.clear();
   for (const Arrival& arrival : arrived_) {
     if (arrival.fd >= 0) hang_up(arrival.fd);
   }
@@ -175,7 +186,7 @@ std::vector<Arrival> Arrivals::take() {
 }
 
 void Arrivals::abandon() {
-  if (door_) door_->abandon();
+  for (const auto& [range, door] : doors_) door->abandon();
   for (Arrival& arrival : arrived_) close(std::exchange(arrival.fd, -1));
   if (event_ >= 0) close(event_);
   event_ = -1;

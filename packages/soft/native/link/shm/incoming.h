@@ -2,6 +2,7 @@
 // with it.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,12 +28,15 @@ struct Arrival {
 
 class Arrivals {
  public:
-  // Nobody arrives where another process has the name of the address, or this one cannot have a door.
+  // Nobody arrives without a door.
   explicit Arrivals(const wire::Gid& address);
   ~Arrivals();
   Arrivals(const Arrivals&) = delete;
   Arrivals& operator=(const Arrivals&) = delete;
 
+  // The door for frames to those numbers. 0 or errno: EADDRINUSE if another process has its name.
+  int open_door(Range range);
+  void close_door(Range range) { doors_.erase(range); }
   // Readable while someone has arrived; -1: nobody will.
   int fd() const { return event_; }
   std::vector<Arrival> take();
@@ -46,7 +50,7 @@ class Arrivals {
   int event_ = -1;
   std::mutex mutex_;
   std::vector<Arrival> arrived_;
-  std::unique_ptr<Door> door_;
+  std::map<Range, std::unique_ptr<Door>> doors_;
 };
 
 class Incoming final : private SenderMemory {
@@ -65,6 +69,8 @@ class Incoming final : private SenderMemory {
   // Hands at most `budget` frames to `receiver`, each copied to `room` before; returns how many. Frames that are not
   // from the peer's address to this one are dropped.
   std::size_t receive(Receiver& receiver, std::size_t budget, std::uint8_t* room);
+  // The frames came by the network, to a process that they were not meant for.
+  bool forwards() const { return peer_.is_zero(); }
   // The connection is over, and all its frames have been received.
   bool is_over() const { return over_; }
   // The peer wrote what no peer writes.

@@ -20,7 +20,7 @@ namespace verbs::soft::link {
 namespace {
 
 // Changes with the layout of the ring and the hello, so that other versions do not find each other.
-constexpr std::uint8_t kMagic[8] = {'v', 'e', 'r', 'b', 's', 'h', 'm', '7'};
+constexpr std::uint8_t kMagic[8] = {'v', 'e', 'r', 'b', 's', 'h', 'm', '8'};
 
 int send_byte(int fd) {
   const char byte = 0;
@@ -29,17 +29,20 @@ int send_byte(int fd) {
 
 }  // namespace
 
-std::string name_of_peer(const wire::Gid& address) {
+std::string name_of_peer(const wire::Gid& address, Range range) {
   std::string name = "verbs-soft/" + std::string(std::begin(kMagic), std::end(kMagic)) + "/";
   for (const std::uint8_t byte : address.bytes) {
     char digits[3];
     std::snprintf(digits, sizeof digits, "%02x", byte);
     name += digits;
   }
-  return name;
+  return range == kAnyRange ? name : name + "/" + std::to_string(range);
 }
 
-int connect_to_peer(const wire::Gid& address, int* fd) { return connect_to(name_of_peer(address), fd); }
+int connect_to_peer(const wire::Gid& address, Range range, int* fd) {
+  const int error = connect_to(name_of_peer(address, range), fd);
+  return error == ECONNREFUSED && range != kAnyRange ? connect_to(name_of_peer(address, kAnyRange), fd) : error;
+}
 
 int send_invitation(int fd) {
   take_descriptors(fd);

@@ -1,7 +1,8 @@
-// How processes of one host find each other: each address has a door (link/doors), named by the address, in the network
-// namespace that the address is in. A connection carries the frames of one direction. The process at the door invites
-// its visitor, whose first message brings the memory of the ring. Every other message is a bell, and the end of the
-// connection tells that the peer is gone.
+// How processes of one host find each other: each process has a door (link/doors) for each of its addresses and ranges
+// of queue pair numbers (frame_range.h), named by both, in the network namespace that the address is in; one that
+// shares its address with no other has one door for all numbers. A connection carries the frames of one direction. The
+// process at the door invites its visitor, whose first message brings the memory of the ring. Every other message is a
+// bell, and the end of the connection tells that the peer is gone.
 //
 // Until the invitation has come, frames pass by the next link: a process that does not respond holds nobody up.
 #pragma once
@@ -14,6 +15,7 @@
 #include <span>
 #include <string>
 
+#include "link/frame_range.h"
 #include "link/link.h"
 #include "wire/gid.h"
 
@@ -25,7 +27,7 @@ using Proof = std::array<std::uint8_t, 16>;
 // The first message, with the descriptor of the ring's memory.
 struct Hello {
   std::uint8_t magic[8];
-  wire::Gid source;  // every frame comes from this address
+  wire::Gid source;  // every frame comes from this address; zero: they came by the network to the wrong process
   wire::Gid destination;
   Proof proof;
   std::uint64_t proof_at;
@@ -33,9 +35,10 @@ struct Hello {
 
 // All calls return 0 or errno, and do not block.
 
-std::string name_of_peer(const wire::Gid& address);
-// ECONNREFUSED: nobody is there. EPERM: another user is.
-int connect_to_peer(const wire::Gid& address, int* fd);
+// kAnyRange: all numbers.
+std::string name_of_peer(const wire::Gid& address, Range range);
+// To the process that has the numbers there. ECONNREFUSED: nobody has. EPERM: another user has.
+int connect_to_peer(const wire::Gid& address, Range range, int* fd);
 
 int send_invitation(int fd);
 // EAGAIN: it has not come yet.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "link/doors/local_socket.h"
+#include "verbs_soft_boundary.h"
 #include "verbs_soft_cancel.h"
 #include "wire/bytes.h"
 
@@ -23,6 +24,8 @@ constexpr unsigned kMostSkipped = 64;
 constexpr Nanos kPause = 100'000;
 constexpr std::size_t kMostIncoming = 1024;
 constexpr std::size_t kMostPeers = 4096;  // addresses that the link remembers
+constexpr std::size_t kMostEarly = 256;   // frames to one process
+constexpr Nanos kEarly = 10'000'000;      // … and for how long they wait
 constexpr Nanos kFirstBackoff = 10'000'000;
 constexpr Nanos kLastBackoff = 100'000'000;
 constexpr std::uint8_t kUdpProtocol = 17;
@@ -38,30 +41,61 @@ bool is_asked_for(std::uint32_t bell) { return bell % 2 == 1; }
 
 }  // namespace
 
-int ShmLink::open(const wire::Gid& address, Link& next, Clock clock, std::unique_ptr<ShmLink>* link) {
+// What the network brings: frames that are for another process that shares the address go there.
+class ShmLink::Sorter final : public Receiver {
+ public:
+  Sorter(ShmLink& link, Receiver& receiver) : link_(link), receiver_(receiver) {}
+  void deliver(std::span<const std::uint8_t> frame) override { sort(frame, FrameForm::kSealed); }
+  void deliver_unsealed(std::span<const std::uint8_t> frame) override { sort(frame, FrameForm::kUnsealed); }
+
+ private:
+  void sort(std::span<const std::uint8_t> frame, FrameForm form) {
+    const Range range = range_of(frame);
+    if (range == kAnyRange || link_.sharing_.numbers->owns(range)) {
+      receiver_.deliver_as(form, frame);
+    } else if (range != kProbeRange) {
+      link_.forward(frame, form);
+    } else if (link_.sharing_.group != nullptr) {
+      const auto take = [&] { return link_.sharing_.group->take_probe(frame), 0; };
+      contain(take, [](int) { return 0; });
+    }
+  }
+
+  ShmLink& link_;
+  Receiver& receiver_;
+};
+
+int ShmLink::open(const wire::Gid& address, Link& next, Clock clock, std::unique_ptr<ShmLink>* link, Sharing sharing) {
   const int epoll = epoll_create1(EPOLL_CLOEXEC);
   if (epoll < 0) return errno;
   try {
-    link->reset(new ShmLink(address, next, clock, epoll));
+    link->reset(new ShmLink(address, next, clock, epoll, std::move(sharing)));
   } catch (...) {  // there is no memory
     close(epoll);
     throw;
   }
-  const int arrivals = (*link)->arrivals_.fd();
-  if (arrivals < 0 || (*link)->watch(arrivals)) return 0;
+  ShmLink& made = **link;
+  const NumberRanges& numbers = *made.sharing_.numbers;
+  // Another user may have the name.
+  (void)made.arrivals_.open_door(numbers.has_all() ? kAnyRange : numbers.first());
+  const int arrivals = made.arrivals_.fd();
+  SocketGroup* group = made.sharing_.group;
+  const bool watched = (arrivals < 0 || made.watch(arrivals)) && (group == nullptr || group->watch_by(epoll));
+  if (watched) return 0;
   const int error = errno;
   link->reset();
   return error;
 }
 
-ShmLink::ShmLink(const wire::Gid& address, Link& next, Clock clock, int epoll)
-    : address_(address), next_(next), clock_(clock), epoll_(epoll), arrivals_(address) {}
+ShmLink::ShmLink(const wire::Gid& address, Link& next, Clock clock, int epoll, Sharing sharing)
+    : address_(address), next_(next), clock_(clock), epoll_(epoll), sharing_(std::move(sharing)), arrivals_(address) {}
 
 ShmLink::~ShmLink() {
   for (Outgoing* outgoing : unflushed_) outgoing->flush();
   for (auto& [address, peer] : peers_) {
     if (peer.knocking >= 0) hang_up(peer.knocking);
   }
+  if (sharing_.group != nullptr) sharing_.group->watch_by(-1);
   if (epoll_ >= 0) close(epoll_);
 }
 
@@ -107,9 +141,9 @@ void ShmLink::commit_unsealed(std::span<std::uint8_t> frame) {
   if (!send_to_peer(frame, FrameForm::kUnsealed)) next_.commit_unsealed(frame);
 }
 
-bool ShmLink::takes_references(const wire::Gid& source, const wire::Gid& destination) {
-  if (source != address_ || destination.is_multicast()) return false;
-  const Outgoing* outgoing = find(destination);
+bool ShmLink::takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) {
+  if (source != address_ || destination.is_multicast() || !sharing_.carries) return false;
+  const Outgoing* outgoing = find({destination, range_of_number(qp_num)});
   return outgoing != nullptr && outgoing->takes_references();
 }
 
@@ -127,16 +161,54 @@ void ShmLink::revoke_references() {
 
 // False: the next link reaches the destination.
 bool ShmLink::send_to_peer(std::span<const std::uint8_t> frame, FrameForm form) {
-  Outgoing* outgoing = is_for_peers(frame) ? find(wire::destination_of(frame)) : nullptr;
-  if (outgoing == nullptr) return false;
-  if (!outgoing->in_batch) unflushed_.push_back(outgoing);
-  outgoing->in_batch = true;
-  const bool held = outgoing->has_waiting();
-  const std::size_t dropped = outgoing->send(frame, form, clock_);
-  counters_.dropped += dropped;
-  counters_.sent += dropped == 0;
-  if (held != outgoing->has_waiting()) note_held(!held);
+  if (!sharing_.carries || !is_for_peers(frame)) return false;
+  const Range range = range_of(frame);
+  if (range >= kRanges) return false;
+  Outgoing* outgoing = find({wire::destination_of(frame), range});
+  if (outgoing == nullptr) return !sharing_.numbers->has_all() && keep_early(last_, frame, form);
+  counters_.sent += put(*outgoing, frame, form);
   return true;
+}
+
+bool ShmLink::put(Outgoing& outgoing, std::span<const std::uint8_t> frame, FrameForm form) {
+  if (!outgoing.in_batch) unflushed_.push_back(&outgoing);
+  outgoing.in_batch = true;
+  const bool held = outgoing.has_waiting();
+  const std::size_t dropped = outgoing.send(frame, form, clock_);
+  counters_.dropped += dropped;
+  if (held != outgoing.has_waiting()) note_held(!held);
+  return dropped == 0;
+}
+
+// The process is there, and has not responded yet. A frame by the network may come to another one, if sockets come and
+// go meanwhile. False: nobody is there, or too many frames wait.
+bool ShmLink::keep_early(std::pair<const Target, Peer>* entry, std::span<const std::uint8_t> frame,
+                         FrameForm form) const {
+  if (entry == nullptr || entry->second.knocking < 0 || entry->second.early.size() >= kMostEarly) return false;
+  // One that is stopped holds nobody up, and has what comes by the network when it goes on.
+  if (!entry->first.forwarding && clock_() - entry->second.knocked_at > kEarly) return false;
+  const auto keep = [&] {
+    entry->second.early.emplace_back(form, std::vector<std::uint8_t>(frame.begin(), frame.end()));
+    return true;
+  };
+  return contain(keep, [](int) { return false; });
+}
+
+// It came by the network, and is another process'.
+void ShmLink::forward(std::span<const std::uint8_t> frame, FrameForm form) {
+  const Target target{address_, range_of(frame), true};
+  if (wire::destination_of(frame) != address_) return;
+  forwards_ = true;
+  Outgoing* outgoing = find(target);
+  if (outgoing == nullptr) {
+    if (!keep_early(last_, frame, form)) {
+      ++counters_.unowned;
+      return;
+    }
+  } else if (put(*outgoing, frame, form)) {
+    ++counters_.forwarded;
+  }
+  if (sharing_.group != nullptr) sharing_.group->note_stray(clock_());
 }
 
 void ShmLink::note_held(bool held) {
@@ -149,50 +221,53 @@ void ShmLink::note_held(bool held) {
 }
 
 // nullptr: the next link reaches it. Without memory for a connection it does, too.
-Outgoing* ShmLink::find(const wire::Gid& destination) {
+Outgoing* ShmLink::find(const Target& target) {
   try {
-    return find_or_open(destination);
+    return find_or_open(target);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
 }
 
-Outgoing* ShmLink::find_or_open(const wire::Gid& destination) {
-  if (last_ == nullptr || last_->first != destination) {
+Outgoing* ShmLink::find_or_open(const Target& target) {
+  if (last_ == nullptr || last_->first != target) {
     if (peers_.size() >= kMostPeers) {
       std::erase_if(peers_, [](const auto& entry) { return !entry.second.outgoing && entry.second.knocking < 0; });
     }
     last_ = nullptr;
-    last_ = &*peers_.try_emplace(destination).first;
+    last_ = &*peers_.try_emplace(target).first;
   }
   Peer& peer = last_->second;
   // One look for each batch: the reader's memory is in the other processor's cache.
   if (peer.outgoing && peer.outgoing->is_idle() && peer.outgoing->is_over()) end(&peer);
-  if (!peer.outgoing) look_for(destination, &peer);
+  if (!peer.outgoing) look_for(target, &peer);
   return peer.outgoing.get();
 }
 
-void ShmLink::look_for(const wire::Gid& destination, Peer* peer) {
+void ShmLink::look_for(const Target& target, Peer* peer) {
   if (peer->knocking >= 0 || peer->asked_in == batch_) return;
   peer->asked_in = batch_;
   const Nanos now = clock_();
   if (now < peer->retry_at) return;
   const Uncancelled calls;
-  if (connect_to_peer(destination, &peer->knocking) != 0) {
+  if (connect_to_peer(target.address, target.range, &peer->knocking) != 0) {
     peer->knocking = -1;
     postpone(peer, now);
   } else if (!watch(peer->knocking)) {
     give_up(peer);
+  } else {
+    peer->knocked_at = now;
   }
 }
 
 // The peer has responded.
-void ShmLink::open(const wire::Gid& destination, Peer* peer) {
+void ShmLink::open(const Target& target, Peer* peer) {
   next_.flush();  // what it takes before the first frame of the ring (let_in)
   int error = ENOMEM;
   try {
     unflushed_.reserve(peers_.size());  // so that commit() needs no memory
-    error = Outgoing::open(peer->knocking, address_, destination, &peer->outgoing);
+    const wire::Gid source = target.forwarding ? wire::Gid{} : address_;
+    error = Outgoing::open(peer->knocking, source, target.address, &peer->outgoing);
   } catch (const std::bad_alloc&) {
   }
   if (error != 0) {
@@ -200,12 +275,17 @@ void ShmLink::open(const wire::Gid& destination, Peer* peer) {
     return;
   }
   peer->knocking = -1;
-  if (offered_ != nullptr) peer->outgoing->offer(*offered_);
+  if (offered_ != nullptr && !target.forwarding) peer->outgoing->offer(*offered_);
+  if (peer->early.empty()) return;
+  std::uint64_t& count = target.forwarding ? counters_.forwarded : counters_.sent;
+  for (const auto& [form, frame] : std::exchange(peer->early, {})) count += put(*peer->outgoing, frame, form);
+  flush_rings();
 }
 
 void ShmLink::give_up(Peer* peer) {
   epoll_ctl(epoll_, EPOLL_CTL_DEL, peer->knocking, nullptr);  // a forked child may have a copy of the descriptor
   hang_up(std::exchange(peer->knocking, -1));
+  counters_.dropped += std::exchange(peer->early, {}).size();
   postpone(peer, clock_());
 }
 
@@ -232,28 +312,32 @@ void ShmLink::end(Peer* peer) {
 
 void ShmLink::offer_to_all() {
   offered_version_ = offered_->version();
-  for (auto& [address, peer] : peers_) {
-    if (peer.outgoing) peer.outgoing->offer(*offered_);
+  for (auto& [target, peer] : peers_) {
+    if (peer.outgoing && !target.forwarding) peer.outgoing->offer(*offered_);
   }
 }
 
 void ShmLink::flush() {
   if (offered_ != nullptr && offered_->version() != offered_version_) offer_to_all();
+  flush_rings();
+  next_.flush();
+}
+
+void ShmLink::flush_rings() {
   for (Outgoing* outgoing : unflushed_) {
     outgoing->flush();
     outgoing->in_batch = false;
   }
   unflushed_.clear();
   ++batch_;
-  next_.flush();
 }
 
-bool ShmLink::congested(const wire::Gid& destination) {
+bool ShmLink::congested(const wire::Gid& destination, std::uint32_t qp_num) {
   if (holding_ != 0) {
-    const auto found = peers_.find(destination);
+    const auto found = peers_.find({destination, range_of_number(qp_num)});
     if (found != peers_.end() && found->second.outgoing && found->second.outgoing->has_waiting()) return true;
   }
-  return next_.congested(destination);
+  return next_.congested(destination, qp_num);
 }
 
 std::uint64_t ShmLink::relieve() {
@@ -312,15 +396,31 @@ std::size_t ShmLink::receive(Receiver& receiver, std::size_t budget) {
     skipped_ = 0;
     must_look_ = false;
     if (arrived_) taken += let_in(receiver, budget);
+    if (group_calls_) look_at_group(receiver);
     // New peers, and frames whose bells were taken just now.
     if (taken < budget) taken += receive_from_rings(receiver, budget - taken);
   }
   if (!look && skips_ != 0 && !incoming_.empty()) return taken;
-  const std::size_t others = next_.receive(receiver, budget);
+  const std::size_t others = receive_from_next(receiver, budget);
   // A look in vain costs two system calls, of up to a microsecond each, during which the peer's answer may come. So the
   // looks become rarer, until one finds a frame.
   skips_ = others != 0 ? 0 : std::clamp(2 * skips_, kLeastSkipped, kMostSkipped);
   return taken + others;
+}
+
+std::size_t ShmLink::receive_from_next(Receiver& receiver, std::size_t budget) {
+  if (sharing_.numbers->has_all()) return next_.receive(receiver, budget);
+  Sorter sorter(*this, receiver);
+  forwards_ = false;
+  const std::size_t taken = next_.receive(sorter, budget);
+  if (forwards_) flush_rings();
+  return taken;
+}
+
+void ShmLink::look_at_group(Receiver& receiver) {
+  group_calls_ = false;
+  const auto look = [&] { return sharing_.group->look(receiver), 0; };
+  contain(look, [](int) { return 0; });
 }
 
 std::size_t ShmLink::receive_from_rings(Receiver& receiver, std::size_t budget) {
@@ -332,6 +432,8 @@ std::size_t ShmLink::receive_from_rings(Receiver& receiver, std::size_t budget) 
     const std::size_t got = incoming.receive(receiver, budget - taken, room_);
     taken += got;
     over |= incoming.is_over();
+    // The network brought them to another process: this one is not where that thinks.
+    if (got != 0 && incoming.forwards() && sharing_.group != nullptr) sharing_.group->note_stray(clock_());
   }
   counters_.received += taken;
   if (taken >= budget) ++first_;  // others are next
@@ -360,6 +462,8 @@ void ShmLink::handle_sockets() {
   for (int i = 0; i < count; ++i) {
     if (events[i].data.fd == arrivals_.fd()) {
       arrived_ = true;
+    } else if (sharing_.group != nullptr && sharing_.group->watches(events[i].data.fd)) {
+      group_calls_ = true;
     } else {
       handle_socket(events[i].data.fd, (events[i].events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
     }
@@ -373,7 +477,7 @@ std::size_t ShmLink::let_in(Receiver& receiver, std::size_t budget) {
   arrived_ = false;
   std::size_t taken = 0;
   for (int i = 0; i < kMost; ++i) {
-    const std::size_t last = next_.receive(receiver, budget);
+    const std::size_t last = receive_from_next(receiver, budget);
     taken += last;
     if (last == 0) break;
   }
@@ -404,10 +508,10 @@ void ShmLink::handle_socket(int fd, bool hung_up) {
     if (must_look_ || hung_up) (*incoming)->handle_socket(bell_, hung_up);
     return;
   }
-  for (auto& [address, peer] : peers_) {
+  for (auto& [target, peer] : peers_) {
     if (peer.knocking == fd) {
       const int error = receive_invitation(fd);
-      if (error == 0) open(address, &peer);
+      if (error == 0) open(target, &peer);
       if (error != 0 && error != EAGAIN) give_up(&peer);
       return;
     }

@@ -47,8 +47,11 @@ int join_group(int fd, const wire::Gid& group, const wire::Gid& address) {
 
 }  // namespace
 
-GroupSockets::~GroupSockets() {
+GroupSockets::~GroupSockets() { abandon(); }
+
+void GroupSockets::abandon() {
   for (const Socket& socket : sockets_) close(socket.fd);
+  sockets_.clear();
 }
 
 int GroupSockets::prepare_sender(int fd, const wire::Gid& address) {

@@ -29,6 +29,8 @@ class GroupSockets {
   void leave(const wire::Gid& group);
   bool empty() const { return sockets_.empty(); }
   void add_sockets(std::vector<int>* sockets) const;
+  // In a forked child.
+  void abandon();
 
   // Receives at most `budget` frames and returns their number.
   std::size_t receive(Receiver& receiver, std::size_t budget);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <span>
 
+#include "link/frame_range.h"
 #include "link/udp/ip_socket.h"
 #include "verbs_soft_cancel.h"
 #include "wire/bytes.h"
@@ -56,6 +57,7 @@ struct TransmitBatch::Batch {
   std::array<sockaddr_storage, kFrames> addresses = {};
   alignas(cmsghdr) std::array<std::array<char, kControl>, kFrames> controls = {};
   std::array<std::size_t, kFrames> bytes = {};
+  std::array<Range, kFrames> ranges = {};  // of all frames of a datagram: they are for one process
   std::size_t datagrams = 0;
 
   std::size_t frames_of(std::size_t message) const { return messages[message].msg_hdr.msg_iovlen; }
@@ -107,6 +109,7 @@ bool TransmitBatch::prepare(std::size_t size) {
   header.msg_name = &batch.addresses[slot];
   header.msg_namelen = to_sockaddr(wire::destination_of({frame, size}), port_, scope_, &batch.addresses[slot]);
   write_controls(frame, header, batch.controls[slot].data());
+  batch.ranges[slot] = range_of({frame, size});
   header.msg_iov = &batch.pieces[batch.count];
   header.msg_iovlen = 1;
   batch.pieces[batch.count] = {frame + network, size - network};
@@ -131,6 +134,7 @@ void TransmitBatch::add(bool joins) {
 bool TransmitBatch::joins_last(std::size_t slot) const {
   if (slot == 0 || !joining_) return false;
   const Batch& batch = *batch_;
+  if (batch.ranges[slot] != batch.ranges[slot - 1] || batch.ranges[slot] == kAnyRange) return false;
   const msghdr& last = batch.messages[slot - 1].msg_hdr;
   const msghdr& next = batch.messages[slot].msg_hdr;
   const std::size_t segment = last.msg_iov[0].iov_len, size = next.msg_iov[0].iov_len;

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "link/udp/ip_socket.h"
 #include "verbs_soft_cancel.h"
@@ -74,6 +75,7 @@ int UdpLink::open(const wire::Gid& address, const UdpOptions& options, std::uniq
   if (error == 0) error = GroupSockets::prepare_sender(fd, address);
   const int on = 1;  // where the kernel cannot, each datagram is one frame
   if (error == 0) (void)setsockopt(fd, SOL_UDP, UDP_GRO, &on, sizeof on);
+  if (error == 0 && options.shared && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0) error = errno;
   if (error == 0 && bind(fd, reinterpret_cast<sockaddr*>(&storage), length) != 0) error = errno;
   if (error != 0) {
     close(fd);
@@ -97,7 +99,14 @@ UdpLink::UdpLink(int fd, const wire::Gid& address, const UdpOptions& options, st
       sending_(fd, options.port, scope),
       receiving_(std::make_unique<Receiving>()) {}
 
-UdpLink::~UdpLink() { close(fd_); }
+UdpLink::~UdpLink() {
+  if (fd_ >= 0) close(fd_);
+}
+
+void UdpLink::abandon() {
+  groups_.abandon();
+  if (fd_ >= 0) close(std::exchange(fd_, -1));
+}
 
 std::uint8_t* UdpLink::reserve() {
   if (sending_.full()) flush();

@@ -15,6 +15,7 @@ namespace verbs::soft::link {
 struct UdpOptions {
   std::uint16_t port = wire::kRocePort;  // of this end and of every peer; also the source port of its frames
   int buffer_bytes = 4 << 20;            // requested; the kernel may grant less
+  bool shared = false;                   // with other processes of this user
   // Peers that choose their source ports; nullptr: none.
   std::shared_ptr<const ForeignPeers> foreign = nullptr;
 };
@@ -29,7 +30,7 @@ struct UdpCounters {
 
 class UdpLink final : public Link {
  public:
-  // Binds `address` exclusively. 0 or errno (EADDRINUSE, EADDRNOTAVAIL, …).
+  // Binds `address`, exclusively unless it is shared. 0 or errno (EADDRINUSE, EADDRNOTAVAIL, …).
   static int open(const wire::Gid& address, const UdpOptions& options, std::unique_ptr<UdpLink>* link);
   ~UdpLink() override;
 
@@ -57,6 +58,8 @@ class UdpLink final : public Link {
     return all;
   }
   PeerFilter& filter() { return filter_; }
+  // In a forked child: gives the descriptors back, which are the parent's place in the group.
+  void abandon();
 
  private:
   struct Receiving;

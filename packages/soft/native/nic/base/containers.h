@@ -37,7 +37,8 @@ class Table {
       free_.pop_front();
       slots_[slot] = std::move(object);
     } else {
-      slot = static_cast<std::uint32_t>(slots_.size());
+      while (chosen_.contains(next_new())) slots_.push_back(nullptr);
+      slot = next_new() - first_;
       slots_.push_back(std::move(object));
     }
     ++count_;
@@ -46,15 +47,18 @@ class Table {
 
   T* find(std::uint32_t index) const {
     const std::size_t slot = static_cast<std::size_t>(index) - first_;
-    if (index >= first_ && slot < slots_.size()) return slots_[slot].get();
+    if (index >= first_ && slot < slots_.size() && slots_[slot]) return slots_[slot].get();
     if (chosen_.empty()) return nullptr;
     const auto found = chosen_.find(index);
     return found == chosen_.end() ? nullptr : found->second.get();
   }
 
-  // Gives an object an index of the caller's choice. False if insert() may give out that index, or if it is in use.
+  // The index that insert() takes next where it gives none again.
+  std::uint32_t next_new() const { return first_ + static_cast<std::uint32_t>(slots_.size()); }
+
+  // Gives an object an index of the caller's choice. False if insert() has given out that index, or if it is in use.
   bool renumber(std::uint32_t from, std::uint32_t to) {
-    if (to < first_ || to - first_ < limit_ || find(to) != nullptr || find(from) == nullptr) return false;
+    if ((to >= first_ && to < next_new()) || find(to) != nullptr || find(from) == nullptr) return false;
     const std::size_t slot = static_cast<std::size_t>(from) - first_;
     if (slot >= slots_.size()) return false;
     chosen_[to] = std::move(slots_[slot]);

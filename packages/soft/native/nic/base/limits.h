@@ -171,4 +171,18 @@ inline DeviceCounters difference(const DeviceCounters& now, const DeviceCounters
   return std::bit_cast<DeviceCounters>(words);
 }
 
+// Where a NIC that shares its addresses with others has its queue pair numbers from.
+class NumberSource {
+ public:
+  // The numbers that queue pairs get, in their order, begin behind this one.
+  virtual std::uint32_t base() const = 0;
+  // Whether that number is the NIC's, or is now: they are claimed in their order.
+  virtual bool extend_to(std::uint32_t number) = 0;
+  // A number that a program chooses. 0 or errno: EADDRINUSE if another NIC has it, or its neighbours.
+  virtual int choose(std::uint32_t number) = 0;
+
+ protected:
+  ~NumberSource() = default;
+};
+
 }  // namespace verbs::soft::nic

@@ -85,6 +85,7 @@ struct NicConfig {
   bool fills_checksums = false;       // of raw packets, for IBV_SEND_IP_CSUM
   FrameSteering* steering = nullptr;  // nullptr: the device has no raw packets
   MadSink* mads = nullptr;            // nullptr: management datagrams are dropped
+  NumberSource* numbers = nullptr;    // nullptr: all numbers are this NIC's
   link::OfferedMemory* offered = nullptr;
   DeviceCounters* counters = nullptr;  // where it counts on; nullptr: in itself, from 0
 };

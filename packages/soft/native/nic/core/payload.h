@@ -63,7 +63,7 @@ inline constexpr std::size_t kLeastReferred = 16 << 10;
 // memory.
 inline bool may_refer(Core& core, const Qp& qp, bool request, std::size_t size) {
   return size >= kLeastReferred && qp.is_reliable() && qp.send_tunnel(request) == nullptr &&
-         core.port_of(qp).transmitter().takes_references(qp.path.sgid, qp.path.dgid);
+         core.port_of(qp).transmitter().takes_references(qp.path.sgid, qp.path.dgid, qp.attr.dest_qp_num);
 }
 
 }  // namespace verbs::soft::nic

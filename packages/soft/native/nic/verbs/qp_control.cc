@@ -197,6 +197,8 @@ int QpControl::create(const QpParts& parts, ibv_qp_init_attr* attr, void* owner,
   Qp* raw = made.get();
   if (raw->srq != nullptr) raw->srq_sges.resize(raw->srq->queue.max_sge());
   if (raw->xrcd != nullptr) raw->srq_sges.resize(static_cast<std::size_t>(core_.config.limits.max_srq_sge));
+  NumberSource* const numbers = core_.config.numbers;
+  if (numbers != nullptr && !numbers->extend_to(core_.qps.next_new())) return ENOMEM;
   const std::uint32_t index = core_.qps.insert(std::move(made));
   if (index == 0) return ENOMEM;
   raw->number = index;
@@ -292,6 +294,9 @@ int QpControl::renumber(Qp* qp, std::uint32_t number) {
   const auto limit = static_cast<std::uint32_t>(core_.config.limits.max_qp);
   if (number < kFirstQpn || number - kFirstQpn < limit || number > kLastQpn) return EINVAL;
   if (qp->state != IBV_QPS_RESET) return EINVAL;
+  if (core_.qps.find(number) != nullptr) return EADDRINUSE;
+  NumberSource* const numbers = core_.config.numbers;
+  if (const int error = numbers != nullptr ? numbers->choose(number) : 0) return error;
   if (!core_.qps.renumber(qp->number, number)) return EADDRINUSE;
   qp->number = number;
   return 0;

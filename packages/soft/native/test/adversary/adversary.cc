@@ -166,7 +166,7 @@ void scribble_for_a_while(int fd, std::uint8_t* memory, Random& random) {
 // As a sender.
 void attack(const wire::Gid& own, const Victim& victim, Random& random) {
   int fd = -1;
-  if (link::connect_to_peer(victim.gid, &fd) != 0) {
+  if (link::connect_to_peer(victim.gid, link::range_of_number(victim.qpn), &fd) != 0) {
     usleep(1000);
     return;
   }
@@ -190,7 +190,7 @@ void attack(const wire::Gid& own, const Victim& victim, Random& random) {
 // As a receiver: nothing that the victim reads back is what a receiver writes.
 void receive(const wire::Gid& own, Random random) {
   int listener = -1;
-  if (link::listen_at(link::name_of_peer(own), &listener) != 0) std::abort();
+  if (link::listen_at(link::name_of_peer(own, link::kAnyRange), &listener) != 0) std::abort();
   while (true) {
     pollfd entry{listener, POLLIN, 0};
     poll(&entry, 1, 1000);

@@ -54,7 +54,7 @@ class CableEnd final : public link::Link, private link::SenderMemory {
     if (observe) observe({buffer_, size});
     if (!unplugged) peer->inbox_.push_back({*now + kMicrosecond, {buffer_, buffer_ + size}});
   }
-  bool takes_references(const wire::Gid& /*source*/, const wire::Gid& /*destination*/) override {
+  bool takes_references(const wire::Gid& /*source*/, const wire::Gid& /*destination*/, std::uint32_t) override {
     return shares_memory;
   }
   void commit_referring(std::span<std::uint8_t> frame) override {
@@ -63,7 +63,7 @@ class CableEnd final : public link::Link, private link::SenderMemory {
   }
   void revoke_references() override { ++epoch; }
   void flush() override {}
-  bool congested(const wire::Gid& /*destination*/) override { return full_for > 0; }
+  bool congested(const wire::Gid& /*destination*/, std::uint32_t) override { return full_for > 0; }
   std::uint64_t relieve() override {
     if (full_for > 0 && --full_for == 0) ++relieved_;
     return relieved_;

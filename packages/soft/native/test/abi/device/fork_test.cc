@@ -14,16 +14,24 @@ namespace {
 
 #ifdef __SANITIZE_THREAD__
 // ThreadSanitizer ends a forked child that starts a thread, as an open device does.
-int open_for_itself(const ibv_gid&) { return 0; }
+int open_for_itself(std::uint32_t) { return 0; }
 #else
-int open_for_itself(const ibv_gid& parents) {
+int open_for_itself(std::uint32_t parents) {
   ibv_device** list = ibv_get_device_list(nullptr);
   if (!list) return 7;
   ibv_context* mine = ibv_open_device(list[0]);
   if (!mine) return 8;
-  ibv_gid gid;
-  if (ibv_query_gid(mine, 1, 0, &gid) != 0) return 9;
-  if (std::memcmp(&gid, &parents, sizeof gid) == 0) return 10;
+  // They share the address, and not the numbers.
+  ibv_pd* pd = ibv_alloc_pd(mine);
+  ibv_cq* cq = ibv_create_cq(mine, 4, nullptr, nullptr, 0);
+  ibv_qp_init_attr attr{};
+  attr.send_cq = attr.recv_cq = cq;
+  attr.qp_type = IBV_QPT_RC;
+  attr.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 0};
+  ibv_qp* qp = ibv_create_qp(pd, &attr);
+  if (!qp) return 9;
+  if (qp->qp_num == parents) return 10;
+  if (ibv_destroy_qp(qp) != 0 || ibv_destroy_cq(cq) != 0 || ibv_dealloc_pd(pd) != 0) return 13;
   ibv_free_device_list(list);
   return ibv_close_device(mine) == 0 ? 0 : 11;
 }
@@ -38,7 +46,7 @@ int child(End& end) {
   if (ibv_alloc_pd(end.context.get()) != nullptr || errno != EIO) return 4;
   if (std::string(verbs_soft_last_error()).find("forked") == std::string::npos) return 5;
   if (ibv_destroy_qp(end.qp) != EIO) return 6;
-  if (const int wrong = open_for_itself(end.gid)) return wrong;
+  if (const int wrong = open_for_itself(end.qp->qp_num)) return wrong;
   if (ibv_close_device(end.context.release()) != 0) return 12;
   return 0;
 }

@@ -147,15 +147,15 @@ TEST_CASE("frames that a full queue does not take wait in their order, and the s
   InprocLink a(kA, nullptr, [&] { ++notifications; }), b(kB, nullptr, nothing);
   for (int round = 1; round <= 3; ++round) {
     for (std::uint32_t i = 0; i < kCapacity; ++i) send_now(a, frame_to(kB, i));
-    CHECK_FALSE(a.congested(kB));
+    CHECK_FALSE(a.congested(kB, 17));
     for (std::uint32_t i = kCapacity; i < kCapacity + kMore; ++i) send_now(a, frame_to(kB, i));
-    CHECK(a.congested(kB));
+    CHECK(a.congested(kB, 17));
     Collector collector;
     CHECK(b.receive(collector, 300) == 300);
     CHECK(notifications == round - 1);  // most of the queue is full still
     CHECK(b.receive(collector, 300) == 300);
     CHECK(notifications == round);
-    CHECK_FALSE(a.congested(kB));
+    CHECK_FALSE(a.congested(kB, 17));
     CHECK(b.receive(collector, 2 * kCapacity) == kCapacity + kMore - 600);
     REQUIRE(collector.frames.size() == kCapacity + kMore);
     for (std::uint32_t i = 0; i < kCapacity + kMore; ++i) CHECK(number_of(collector.frames[i]) == i);
@@ -173,8 +173,8 @@ TEST_CASE("two links that flood each other, and one that floods itself, lose not
       send_now(a, frame_to(itself ? kA : kB, i));
       send_now(b, frame_to(itself ? kB : kA, i));
     }
-    CHECK(a.congested(kB));
-    CHECK(b.congested(kA));
+    CHECK(a.congested(kB, 17));
+    CHECK(b.congested(kA, 17));
     while (a.receive(at_a, 32) + b.receive(at_b, 32) > 0) {
       a.flush();
       b.flush();
@@ -193,11 +193,11 @@ TEST_CASE("a congested sender is freed when the receiver goes") {
   {
     InprocLink b(kB, nullptr, nothing);
     for (std::uint32_t i = 0; i < FrameQueue::kCapacity + 5; ++i) send_now(a, frame_to(kB, i));
-    CHECK(a.congested(kB));
+    CHECK(a.congested(kB, 17));
   }
   CHECK(notifications == 1);
   CHECK(a.relieve() > relieved);
-  CHECK_FALSE(a.congested(kB));
+  CHECK_FALSE(a.congested(kB, 17));
   CHECK(a.counters().overflow == 5);
 }
 
@@ -266,10 +266,10 @@ TEST_CASE("two threads exchange frames in order") {
     for (std::uint32_t i = 0; i < kCount; ++i) {
       send(a, frame_to(kB, i));
       if (i % 50 == 7) a.flush();  // before and behind a whole batch
-      while (a.congested(kB)) std::this_thread::yield();
+      while (a.congested(kB, 17)) std::this_thread::yield();
     }
     a.flush();
-    while (a.congested(kB)) std::this_thread::yield();  // what found the queue full
+    while (a.congested(kB, 17)) std::this_thread::yield();  // what found the queue full
   });
   std::uint32_t next = 0, wrong = 0;
   while (next < kCount) {

@@ -66,7 +66,7 @@ TEST_CASE("without free descriptors a new peer uses its next link, and nobody sp
   End a, b;
   rlimit old_limit{};
   REQUIRE(getrlimit(RLIMIT_NOFILE, &old_limit) == 0);
-  a.link->congested(b.address);  // has connected
+  a.link->congested(b.address, 17);  // has connected
   int highest = dup(0);
   close(highest);
   const rlimit no_more{static_cast<rlim_t>(highest), old_limit.rlim_max};

@@ -88,7 +88,7 @@ struct OfferingPair {
     a.send_to(b, 1);
     a.link->flush();
     b.receive();
-    REQUIRE(a.link->takes_references(a.address, b.address));
+    REQUIRE(a.link->takes_references(a.address, b.address, 17));
   }
   void refer(const Reference& reference) {
     Frame frame = a.frame_to(b.address, 1, sizeof reference);

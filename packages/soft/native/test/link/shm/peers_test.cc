@@ -126,13 +126,13 @@ TEST_CASE("a connection with a wrong hello, or without its memory, is closed, an
 TEST_CASE("another user's process is not connected to" * doctest::skip(geteuid() != 0)) {
   const wire::Gid own = new_address(), theirs = new_address();
   int listener = -1, ready[2];
-  REQUIRE(listen_at(name_of_peer(own), &listener) == 0);
+  REQUIRE(listen_at(name_of_peer(own, kAnyRange), &listener) == 0);
   REQUIRE(pipe(ready) == 0);
   const pid_t child = fork();
   if (child == 0) {
     int fd = -1;
-    if (setresuid(4242, 4242, 4242) != 0 || listen_at(name_of_peer(theirs), &fd) != 0) _exit(1);
-    if (connect_to_peer(own, &fd) != EPERM) _exit(2);  // it saw the user, and this end sees it, too
+    if (setresuid(4242, 4242, 4242) != 0 || listen_at(name_of_peer(theirs, kAnyRange), &fd) != 0) _exit(1);
+    if (connect_to_peer(own, kAnyRange, &fd) != EPERM) _exit(2);  // it saw the user, and this end sees it, too
     char byte = 0;
     if (write(ready[1], &byte, 1) != 1) _exit(3);
     pause();
@@ -142,7 +142,7 @@ TEST_CASE("another user's process is not connected to" * doctest::skip(geteuid()
   int fd = 0;
   CHECK(accept_own_user(listener, &fd) == 0);
   CHECK(fd == -1);
-  CHECK(connect_to_peer(theirs, &fd) == EPERM);
+  CHECK(connect_to_peer(theirs, kAnyRange, &fd) == EPERM);
   kill(child, SIGKILL);
   int status = 0;
   waitpid(child, &status, 0);

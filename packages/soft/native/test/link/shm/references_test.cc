@@ -52,13 +52,13 @@ Reference reference_to(const void* memory, std::size_t size) {
 
 TEST_CASE("a receiver copies what a frame refers to from the sender's memory, as long as it is valid") {
   End a, b;
-  CHECK_FALSE(a.link->takes_references(a.address, b.address));  // nobody knows yet
+  CHECK_FALSE(a.link->takes_references(a.address, b.address, 17));  // nobody knows yet
   a.send_to(b, 1);
   a.link->flush();
   b.receive();
-  REQUIRE(a.link->takes_references(a.address, b.address));
-  CHECK_FALSE(a.link->takes_references(b.address, b.address));
-  CHECK_FALSE(a.link->takes_references(a.address, new_address()));
+  REQUIRE(a.link->takes_references(a.address, b.address, 17));
+  CHECK_FALSE(a.link->takes_references(b.address, b.address, 17));
+  CHECK_FALSE(a.link->takes_references(a.address, new_address(), 17));
 
   std::vector<std::uint8_t> source(100'000);
   for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<std::uint8_t>(i * 7);

@@ -48,7 +48,7 @@ struct End {
     meet(other);
     send(*link, frame_to(other.address, number, payload));
   }
-  bool has_met(const End& other) const { return link->takes_references(address, other.address); }
+  bool has_met(const End& other) const { return link->takes_references(address, other.address, 17); }
   void meet(End& other) {
     for (int i = 0; !has_met(other) && i < 50'000; ++i) {
       look();
@@ -82,7 +82,7 @@ struct End {
 // A connection to the peer with its invitation; -1: it did not come.
 inline int invited_to(const wire::Gid& address) {
   int fd = -1;
-  REQUIRE(connect_to_peer(address, &fd) == 0);
+  REQUIRE(connect_to_peer(address, kAnyRange, &fd) == 0);
   pollfd entry{fd, POLLIN, 0};
   if (poll(&entry, 1, 5000) == 1 && receive_invitation(fd) == 0) return fd;
   close(fd);
@@ -102,7 +102,7 @@ bool eventually(Condition&& condition) {
 inline std::size_t fill(End& from, End& to) {
   from.meet(to);
   std::size_t count = 0;
-  for (; !from.link->congested(to.address); ++count) from.send_to(to, static_cast<std::uint32_t>(count), 4096);
+  for (; !from.link->congested(to.address, 17); ++count) from.send_to(to, static_cast<std::uint32_t>(count), 4096);
   from.link->flush();
   return count;
 }

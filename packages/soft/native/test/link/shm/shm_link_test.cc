@@ -96,7 +96,7 @@ TEST_CASE("a frame without its ICRC passes through memory as it is, and gets its
 
 TEST_CASE("the socket is readable for a sleeper, and stays quiet for a thread that polls") {
   End a, b;
-  a.link->congested(b.address);
+  a.link->congested(b.address, 17);
   CHECK_FALSE(a.has_met(b));
   CHECK(eventually([&] { return a.is_readable(); }));  // the peer's response
   a.receive();
@@ -181,7 +181,7 @@ TEST_CASE("many threads send to each other and sleep whenever nothing comes") {
       std::uint32_t sent = 0, received = 0;
       const auto congested = [&] {
         return std::any_of(ends.begin(), ends.end(),
-                           [&](const auto& end) { return own.link->congested(end->address); });
+                           [&](const auto& end) { return own.link->congested(end->address, 17); });
       };
       while (sent < kCount || received < kCount * (kEnds - 1)) {
         for (int burst = 0; sent < kCount && burst < 7 && !congested(); ++burst, ++sent) {

@@ -22,8 +22,8 @@ TEST_CASE("a peer without room holds only what is for it, and loses nothing") {
   End a, slow, other;
   const std::uint64_t relieved = a.link->relieve();
   const std::size_t count = fill(a, slow);
-  CHECK(a.link->congested(slow.address));
-  CHECK_FALSE(a.link->congested(other.address));
+  CHECK(a.link->congested(slow.address, 17));
+  CHECK_FALSE(a.link->congested(other.address, 17));
   CHECK(a.link->next_deadline() == virtual_time + Outgoing::kPatience);
   a.send_to(other, 7);
   a.link->flush();
@@ -35,7 +35,7 @@ TEST_CASE("a peer without room holds only what is for it, and loses nothing") {
   CHECK(a.is_readable());  // the bell for the room
   a.receive();
   CHECK(a.link->relieve() > relieved);
-  CHECK_FALSE(a.link->congested(slow.address));
+  CHECK_FALSE(a.link->congested(slow.address, 17));
   CHECK(a.link->next_deadline() == INT64_MAX);
   received += slow.receive().size();
   CHECK(received == count);
@@ -48,13 +48,13 @@ TEST_CASE("frames for a peer that reads nothing are dropped after a while, until
   const std::uint64_t relieved = a.link->relieve();
   virtual_time += Outgoing::kPatience;
   CHECK(a.link->relieve() > relieved);
-  CHECK_FALSE(a.link->congested(stopped.address));
+  CHECK_FALSE(a.link->congested(stopped.address, 17));
   const std::uint64_t dropped = a.link->counters().dropped;
   CHECK(dropped > 0);
   a.send_to(stopped, 1, 4096);
   a.link->flush();
   CHECK(a.link->counters().dropped == dropped + 1);
-  CHECK_FALSE(a.link->congested(stopped.address));
+  CHECK_FALSE(a.link->congested(stopped.address, 17));
 
   stopped.receive();
   a.send_to(stopped, 77);
@@ -63,7 +63,7 @@ TEST_CASE("frames for a peer that reads nothing are dropped after a while, until
   REQUIRE(frames.size() == 1);
   CHECK(number_of(frames[0]) == 77);
   fill(a, stopped);  // it is patient again
-  CHECK(a.link->congested(stopped.address));
+  CHECK(a.link->congested(stopped.address, 17));
 }
 
 TEST_CASE("what waits for a peer that goes is dropped") {
