@@ -69,7 +69,7 @@ describe('the RoCE port', () => {
     put('/proc/net/udp6', HEAD + udpLine('B80D0120000000000000000001000000', '12B7', 2));
     expect(port()).toMatchObject({
       level: 'ok',
-      text: 'in use on 127.0.0.1 by a process of another user, 2001:db8::1 by a process of another user; other addresses are free',
+      text: 'in use on 127.0.0.1 by a process of another user, 2001:db8::1 by a process of another user, open to other hosts; other addresses are free',
     });
   });
 });

@@ -14,7 +14,7 @@ import { Output } from './output.mjs';
  * @param {string} [more] options such as a fault
  */
 export function softConfiguration(family, more = '') {
-  return `soft0,addr=${addresses.host[family]},foreign=*${more === '' ? '' : `,${more}`}`;
+  return `soft0,addr=${addresses.host[family]}${more === '' ? '' : `,${more}`}`;
 }
 
 /**

@@ -2,13 +2,14 @@ import { onAbort } from '../base/abort.js';
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { fields, maybe, range } from '../base/fields.js';
+import { gidBytes, gidText } from '../base/gid.js';
 import { excused } from '../base/handled.js';
 import { kEnd, kNotified } from '../base/symbols.js';
 import type { WaitOptions } from '../base/wait-options.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import type { WorkCompletion } from '../completion/work-completion.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
-import { QpType, WrOpcode } from '../enums/index.js';
+import { GidType, LinkLayer, QpType, WrOpcode } from '../enums/index.js';
 import type { MessageData } from '../messages/message.js';
 import { type Receiver, receiver, type ReceiverOptions } from '../messages/receiver.js';
 import { SendBuffers } from '../messages/send-buffers.js';
@@ -206,7 +207,16 @@ export class Connection implements AsyncDisposable {
 
   /** @internal What the peer needs to connect. */
   endpoint({ portNum, sgidIndex }: CheckedOptions): QpEndpoint {
-    return this.qp.endpoint({ portNum, sgidIndex });
+    return this.qp.endpoint({ portNum, sgidIndex: sgidIndex ?? this.#sgidIndex(portNum) });
+  }
+
+  /** The entry of the address by which the peer is reached, if the device has it. */
+  #sgidIndex(portNum = 1): number | undefined {
+    const address = this.localAddress?.replace(/%.*/, '');
+    if (address === undefined || this.pd.context.queryPort(portNum).linkLayer !== LinkLayer.ETHERNET) return undefined;
+    const gid = gidText(gidBytes(address.includes(':') ? address : `::ffff:${address}`, 'localAddress'));
+    const table = this.pd.context.gidTable(portNum);
+    return table.find((entry) => entry.gid === gid && entry.type === GidType.ROCE_V2)?.index;
   }
 
   /** @internal Brings the queue pair to RTS. */

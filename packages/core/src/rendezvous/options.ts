@@ -14,7 +14,10 @@ export interface ConnectionOptions {
   cap?: QpCap;
   /** The local port, default 1. */
   portNum?: number;
-  /** Index of this side's GID; default that of `ctx.defaultGid(portNum)`. */
+  /**
+   * Index of this side's GID; default that of the address by which the TCP connection reaches the peer, where the device
+   * has it (RoCE v2), else that of `ctx.defaultGid(portNum)`.
+   */
   sgidIndex?: number;
   /** The peer's rights: `AccessFlags`, default LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ. */
   access?: number;

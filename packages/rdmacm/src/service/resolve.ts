@@ -77,7 +77,9 @@ export async function withRoute<T>(
   using deadline = new Deadline(given, syscall, `to ${host ?? 'this machine'} port ${port}`);
   const { signal } = deadline;
   let failure: unknown;
-  const addresses = host === undefined ? addressesOf(kind) : await addressesOfName(host, signal);
+  // An address of this machine that the given side cannot speak to is none of its own.
+  const fits = (address: string) => source === undefined || isIP(address) === isIP(source.replace(/%.*/, ''));
+  const addresses = host === undefined ? addressesOf(kind).filter(fits) : await addressesOfName(host, signal);
   for (const address of addresses) {
     const detail = `to ${host === undefined || host === address ? '' : `${host}, `}${address} port ${port}`;
     const id = sharedChannel(kind).createId(ps);

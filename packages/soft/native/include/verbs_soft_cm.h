@@ -145,8 +145,8 @@ struct verbs_soft_cm_listen_attr {
 struct verbs_soft_cm_table {
   uint32_t version;
 
-  /* The port and GID index of an address of the device, or of the first address of that family ("like" may be any
-   * address). EADDRNOTAVAIL. */
+  /* The port and GID index of an address of the device, which the program uses from now on; or of the first address of
+   * that family ("like" may be any address). EADDRNOTAVAIL; EADDRINUSE: another user has it. */
   int (*find_address)(struct ibv_context *context, const uint8_t gid[16], uint8_t *port_num, uint32_t *index);
   int (*address_like)(struct ibv_context *context, const uint8_t like[16], uint8_t gid[16]);
 

@@ -88,10 +88,17 @@ class Transmitter {
     std::memcpy(reserve(), frame.data(), frame.size());
     commit(frame.size());
   }
-  // Whether the network leads from one address to the other: 0, or ENETUNREACH. It may ask the kernel: for the set-up
-  // of a connection, not for each packet.
-  virtual int route(const wire::Gid& source, const wire::Gid& destination) {
-    (void)source, (void)destination;
+  // Packets from and to that address will pass, of a connection, an address handle or a listener. 0 or errno:
+  // EADDRINUSE if another user has it.
+  virtual int use(const wire::Gid& source) {
+    (void)source;
+    return 0;
+  }
+  // Whether the network leads from one address to the other: 0, or ENETUNREACH. `mtu` becomes the length of the IP
+  // packets that it carries there, if somebody knows. It may ask the kernel: for the set-up of a connection, not for
+  // each packet.
+  virtual int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) {
+    (void)source, (void)destination, (void)mtu;
     return 0;
   }
   // Hands the committed frames to the network. Frames that the network does not accept are dropped and counted.

@@ -22,7 +22,7 @@ ibv_wc_status send_datagram(Core& core, Qp& qp, std::uint32_t position) {
   if (wqe.error != IBV_WC_SUCCESS) return wqe.error;
   const Datagram& datagram = qp.sq.datagram(position);
   Port& port = core.port_of(qp);
-  if (wqe.length > mtu_bytes(port.active_mtu())) return IBV_WC_LOC_LEN_ERR;
+  if (wqe.length > std::min<std::uint32_t>(mtu_bytes(port.active_mtu()), datagram.path.mtu)) return IBV_WC_LOC_LEN_ERR;
   const ibv_wc_status status = check_request(core, qp, position);
   if (status != IBV_WC_SUCCESS) return status;
 

@@ -39,6 +39,7 @@ struct Path {
   std::uint32_t flow_label = 0;  // IPv6 only; not in the ICRC
   std::uint16_t source_port = 0xc000;
   std::uint16_t destination_port = kRocePort;
+  std::uint16_t mtu = 4096;  // payload bytes of a packet that the way carries, where somebody has asked
 };
 
 // 28 for IPv4, 48 for IPv6 (by dgid).

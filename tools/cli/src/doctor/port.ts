@@ -102,7 +102,8 @@ function socketOwners(system: System): Map<number, number> {
 }
 
 function describe(holder: Holder): string {
-  return `${holder.address} by ${holderName(holder)}`;
+  const reach = /^127\.|^::1$/.test(holder.address) ? '' : ', open to other hosts';
+  return `${holder.address} by ${holderName(holder)}${reach}`;
 }
 
 function holderName({ kernel, process }: Holder): string {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { configure } from '@verbs/soft';
 import { Failure, messageOf } from '@verbs/lib/failure';
 import { Collection, incompleteFailure } from '../capture/collect.js';
@@ -76,16 +77,23 @@ function environmentFor(
   options: LaunchOptions,
   collection?: Collection,
 ): NodeJS.ProcessEnv {
-  return {
-    ...process.env,
-    ...environment,
-    VERBS_SOFT: configurationText(process.env['VERBS_SOFT'], {
-      models,
-      ...(options.device && { devices: options.device }),
-      ...(options.faults !== undefined && { faults: options.faults }),
-      ...(collection && { capture: collection.pattern }),
-    }),
-  };
+  const configuration = configurationText(process.env['VERBS_SOFT'], {
+    models,
+    ...(options.device && { devices: options.device }),
+    ...(options.faults !== undefined && { faults: options.faults }),
+    ...(collection && { capture: collection.pattern }),
+  });
+  return { ...forUcx(configuration), ...process.env, ...environment, VERBS_SOFT: configuration };
+}
+
+/**
+ * UCX takes the first IPv4 entry of a GID table by itself. That is the loopback address, which leads to no other host. Where
+ * the device has the addresses of the host, the first one is entry 1.
+ */
+function forUcx(configuration: string): NodeJS.ProcessEnv {
+  const outer = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const alone = outer.every(({ internal }) => internal) || /[\s,;](addr=|gids=|link=process)/.test(configuration);
+  return alone ? {} : { UCX_IB_GID_INDEX: '1' };
 }
 
 /** Reports the NIC's own reason before the program starts, which could only report that it finds no device. */

@@ -21,9 +21,10 @@ int with_manager(ibv_context* context, Call&& call) {
       [&](nic::Nic&, link::Nanos now) { return call(adapter->core.engine.connections(), now); });
 }
 
-bool begins_here(nic::Nic& nic, const verbs_soft_cm_path& path) {
+int begin(nic::Nic& nic, const verbs_soft_cm_path& path) {
   const nic::Port* port = nic.ports().find(path.port_num);
-  return port && port->owns(wire::Gid::from_bytes(path.sgid));
+  const wire::Gid source = wire::Gid::from_bytes(path.sgid);
+  return port && port->owns(source) ? port->use(source) : EADDRNOTAVAIL;
 }
 
 // Calls `visit(port_num, index, gid)` for each address until it returns true. Whether it did.
@@ -57,7 +58,7 @@ int find_address(ibv_context* context, const std::uint8_t* gid, std::uint8_t* po
       *index = at;
       return true;
     });
-    return found ? 0 : EADDRNOTAVAIL;
+    return found ? nic.ports()[*port_num].use(wanted) : EADDRNOTAVAIL;
   });
 }
 
@@ -87,7 +88,7 @@ void unlisten(ibv_context* context, std::uint32_t listener) {
 int connect(ibv_context* context, const verbs_soft_cm_connect_attr* attr, verbs_soft_cm_callback callback, void* owner,
             std::uint32_t* connection) {
   return with_manager(context, [&](cm::Manager& manager, link::Nanos now) {
-    if (!begins_here(of(context)->adapter->core.nic(), attr->path)) return EADDRNOTAVAIL;
+    if (const int error = begin(of(context)->adapter->core.nic(), attr->path)) return error;
     return manager.connect(*attr, {callback, owner}, now, connection);
   });
 }
@@ -123,7 +124,7 @@ int disconnect(ibv_context* context, std::uint32_t connection, verbs_soft_cm_dat
 int lookup(ibv_context* context, const verbs_soft_cm_lookup_attr* attr, verbs_soft_cm_callback callback, void* owner,
            std::uint32_t* connection) {
   return with_manager(context, [&](cm::Manager& manager, link::Nanos now) {
-    if (!begins_here(of(context)->adapter->core.nic(), attr->path)) return EADDRNOTAVAIL;
+    if (const int error = begin(of(context)->adapter->core.nic(), attr->path)) return error;
     return manager.lookup(*attr, {callback, owner}, now, connection);
   });
 }

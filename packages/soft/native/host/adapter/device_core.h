@@ -27,6 +27,7 @@ class DeviceCore {
     engine.transmit(time);
     nic().scheduler().set_time(time);
     const int error = call(nic(), time);
+    if (engine.take_change()) sockets_changed();
     transmit(time);
     return error;
   }

@@ -35,7 +35,7 @@ Management::Management(std::uint64_t guid, std::optional<std::uint32_t> id_base)
 
 int Management::announce(const verbs_soft_cm_listen_attr& attr) {
   for (std::size_t i = 0; i < ports_->size(); ++i) {
-    const int error = (*ports_)[i]->addresses().open_service(service_of(attr));
+    const int error = (*ports_)[i]->open_service(service_of(attr));
     if (error == 0) continue;
     for (std::size_t j = 0; j < i; ++j) (*ports_)[j]->addresses().close_service(service_of(attr));
     return error;

@@ -233,6 +233,28 @@ void PacketEngine::idle() {
 
 void PacketEngine::publish() {
   if (counters_) counters_->publish();
+  // Without memory the table stays as it is until the next change.
+  contain([this] { return follow_host(), 0; }, [](int) { return 0; });
+}
+
+void PacketEngine::follow_host() {
+  if (!nic_) return;
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    const auto port_num = static_cast<std::uint8_t>(i + 1);
+    // A table that is full stays so.
+    const auto come = [&](const wire::Gid& gid) {
+      std::uint32_t index = 0;
+      (void)nic_->ports().add_gid(port_num, gid, &index);
+    };
+    const auto gone = [&](const wire::Gid& gid) { (void)nic_->ports().remove_gid(port_num, gid); };
+    ports_[i]->addresses().follow_host(now(), come, gone);
+  }
+}
+
+bool PacketEngine::take_change() {
+  bool changed = false;
+  for (const auto& port : ports_) changed = port->take_change() || changed;
+  return changed;
 }
 
 }  // namespace verbs::soft::host

@@ -50,6 +50,8 @@ class PacketEngine final : public Engine, private nic::NumberSource {
   // The sockets that are readable when frames wait.
   std::vector<int> sockets() const;
   void add_sockets(std::vector<int>* all) const;
+  // Whether they have changed since the last call, because the NIC uses addresses that the ports only offered.
+  bool take_change();
   LinkCounters link_counters() const;
 
   bool receive(Nanos now) override;
@@ -65,6 +67,7 @@ class PacketEngine final : public Engine, private nic::NumberSource {
 
  private:
   void flush();
+  void follow_host();
   std::uint32_t base() const override { return std::uint32_t{numbers_->first()} << link::kRangeBits; }
   bool extend_to(std::uint32_t number) override;
   int choose(std::uint32_t number) override;

@@ -23,6 +23,8 @@ int PortControl::set_mtu(std::uint8_t port_num, ibv_mtu mtu) {
 int PortControl::add_gid(std::uint8_t port_num, const wire::Gid& gid, std::uint32_t* index) {
   return core_.control([&](nic::Nic& nic, Nanos) {
     PortStack& port = core_.engine.port(port_num);
+    if (port.addresses().offers(gid))
+      return fail(EEXIST, "the GID table of port " + std::to_string(port_num) + " has it");
     if (const int error = port.add_address(gid)) return error;
     std::vector<int> sockets;
     const auto enter = [&] {

@@ -46,13 +46,15 @@ struct DeviceConfig {
   std::string kind = "roce";
   std::string model;                 // path of the model's library; empty if the program loads the model
   std::vector<wire::Gid> addresses;  // empty: the first free loopback address
+  bool offers_host = false;          // … and those of the machine behind it, each bound when a program uses it
+  std::vector<wire::Gid> elsewhere;  // which other devices of the configuration have
   int ports = 1;
   PortState port_state;                // of every port, from the text
   std::vector<PortState> port_states;  // of each port
   Reach reach = Reach::kAuto;
   nic::Rules rules;
   nic::GidShape gid_shape = nic::GidShape::kPlain;
-  std::shared_ptr<const link::ForeignPeers> foreign = nullptr;  // peers with free source ports; nullptr: none
+  std::shared_ptr<const link::ForeignPeers> foreign = std::make_shared<link::ForeignPeers>();
   // -- of devices with raw packets
   std::string switch_name;  // the Ethernet switch of its ports; empty: the switch of all devices without a name for it
   bool learning = true;     // the switch learns addresses from the frames of these ports

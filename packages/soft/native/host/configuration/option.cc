@@ -95,14 +95,18 @@ std::string add_address(const std::string& value, DeviceConfig* config) {
 }
 
 std::string add_foreign(const std::string& value, DeviceConfig* config) {
-  auto peers =
-      config->foreign ? std::make_shared<link::ForeignPeers>(*config->foreign) : std::make_shared<link::ForeignPeers>();
+  auto peers = std::make_shared<link::ForeignPeers>(*config->foreign);
+  if (value == "none") {
+    peers->close();
+    config->foreign = std::move(peers);
+    return {};
+  }
   for (const std::string& text : split(value, '|')) {
     const auto network = parse_network(text);
     if (!network) {
       return reject("foreign", value,
-                    "addresses (10.0.0.7, fd00::7), networks (10.0.0.0/24, fd00::/64) or * for every peer, with | "
-                    "between several");
+                    "none, addresses (10.0.0.7, fd00::7), networks (10.0.0.0/24, fd00::/64) or * for every peer, with "
+                    "| between several");
     }
     peers->add(*network);
   }

@@ -190,6 +190,16 @@ int Registry::add_devices(const char* text) {
   return 0;
 }
 
+std::vector<wire::Gid> Registry::configured_addresses() const {
+  std::vector<wire::Gid> all;
+  for (const Entry& entry : entries_) {
+    DeviceConfig config;
+    if (!read_device(entry.text, "", &config).empty()) continue;
+    all.insert(all.end(), config.addresses.begin(), config.addresses.end());
+  }
+  return all;
+}
+
 int Registry::make_device(Entry& entry, verbs_soft_extension_function extension) {
   DeviceConfig config;
   if (const std::string error = read_device(entry.text, "", &config); !error.empty()) return fail(EINVAL, error);
@@ -209,6 +219,9 @@ int Registry::make_device(Entry& entry, verbs_soft_extension_function extension)
     if (const int refused = check_own_options(config, *model)) return refused;
   }
   if (const int error = check_raw_options(config, model)) return error;
+  // A tunnel's source is one address, known from the beginning.
+  config.offers_host = config.addresses.empty() && config.reach != Reach::kProcess && !(model && model->tunnels);
+  if (config.offers_host) config.elsewhere = configured_addresses();
   auto device = std::make_unique<Device>(std::move(config), model, next_guid(), free_number());
   // Listed before init(), in which the model reads the device's options.
   devices_.push_back(std::move(device));

@@ -69,6 +69,7 @@ class Registry {
   bool any_open() const;
   int no_device(const std::string& name) const;
   Device* find_locked(const std::string& name);
+  std::vector<wire::Gid> configured_addresses() const;
   int make_device(Entry& entry, verbs_soft_extension_function extension);
   void make_all();
   void show_changes();

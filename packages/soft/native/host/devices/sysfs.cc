@@ -1,7 +1,5 @@
 #include "host/devices/sysfs.h"
 
-#include <arpa/inet.h>
-#include <ifaddrs.h>
 #include <net/if.h>
 
 #include <cstdio>
@@ -12,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "host/ports/port_addresses.h"
+#include "link/udp/host_addresses.h"
 #include "machine/counter_file.h"
 #include "machine/folder.h"
 #include "nic/objects/ports.h"
@@ -19,46 +19,6 @@
 namespace verbs::soft::host {
 
 namespace {
-
-struct InterfacesFreer {
-  void operator()(ifaddrs* first) const { freeifaddrs(first); }
-};
-
-// The machine's addresses and the network interfaces that have them.
-std::vector<std::pair<wire::Gid, std::string>> interface_addresses() {
-  std::vector<std::pair<wire::Gid, std::string>> found;
-  ifaddrs* first = nullptr;
-  if (getifaddrs(&first) != 0) return found;
-  const std::unique_ptr<ifaddrs, InterfacesFreer> all(first);
-  for (const ifaddrs* each = first; each; each = each->ifa_next) {
-    if (!each->ifa_addr) continue;
-    if (each->ifa_addr->sa_family == AF_INET) {
-      std::uint8_t bytes[4];
-      std::memcpy(bytes, &reinterpret_cast<const sockaddr_in*>(each->ifa_addr)->sin_addr, sizeof bytes);
-      found.emplace_back(wire::Gid::from_ipv4(bytes), each->ifa_name);
-    } else if (each->ifa_addr->sa_family == AF_INET6) {
-      found.emplace_back(
-          wire::Gid::from_bytes(reinterpret_cast<const sockaddr_in6*>(each->ifa_addr)->sin6_addr.s6_addr),
-          each->ifa_name);
-    }
-  }
-  return found;
-}
-
-// The network interface of an address. All of 127.0.0.0/8 is the loopback interface's, and so is what no interface has.
-class Interfaces {
- public:
-  const std::string& of(const wire::Gid& gid) const {
-    static const std::string kLoopback = "lo";
-    for (const auto& [address, name] : addresses_) {
-      if (address == gid) return name;
-    }
-    return kLoopback;
-  }
-
- private:
-  std::vector<std::pair<wire::Gid, std::string>> addresses_ = interface_addresses();
-};
 
 std::string hex(unsigned value, int digits) {
   char text[16];
@@ -99,6 +59,9 @@ PortFacts configured_port(const Device& device, int port_num, std::uint64_t guid
   if (port_num == 1) config.gids = device.config().addresses;
   constexpr std::uint8_t kLoopback[] = {127, 0, 0, 1};
   if (config.gids.empty()) config.gids = {wire::Gid::from_ipv4(kLoopback)};
+  if (port_num == 1 && device.config().offers_host) {
+    for (const wire::Gid& gid : offered_addresses(device.config())) config.gids.push_back(gid);
+  }
   config.gid_shape = device.config().gid_shape;
   config.guid = guid + static_cast<std::uint64_t>(port_num - 1);
   config.active_mtu = state.mtu;
@@ -137,7 +100,8 @@ struct Visit {
   bool below(const char* folder) const { return !only || only->starts_with(folder); }
 };
 
-void visit_port(const PortFacts& facts, const std::string& folder, const Interfaces& interfaces, const Visit& visit) {
+void visit_port(const PortFacts& facts, const std::string& folder, const link::Interfaces& interfaces,
+                const Visit& visit) {
   if (visit.in(folder)) {
     const bool up = facts.attr.state == IBV_PORT_ACTIVE;
     visit.file(folder + "cap_mask", hex(facts.attr.port_cap_flags, 8));
@@ -188,7 +152,7 @@ void visit_counters(Device& device, const Visit& visit) {
 }
 
 void visit_interface(Device& device, const Visit& visit) {
-  const std::string interface = Interfaces().of(visit.port(device, 1).first);
+  const std::string interface = link::Interfaces().of(visit.port(device, 1).first);
   if (visit.in("")) visit.file("parent", interface + "\n");  // as the kernel's soft-RoCE
   const std::string net = "device/net/" + interface + "/";
   if (visit.in(net)) visit.file(net + "ifindex", std::to_string(if_nametoindex(interface.c_str())) + "\n");
@@ -220,7 +184,7 @@ void visit_some(Device& device, const Visit& visit) {
     }
   }
   if (visit.below("ports/")) {
-    const Interfaces interfaces;
+    const link::Interfaces interfaces;
     for (int port_num = 1; port_num <= device.config().ports; ++port_num) {
       visit_port(visit.port(device, port_num), "ports/" + std::to_string(port_num) + "/", interfaces, visit);
     }

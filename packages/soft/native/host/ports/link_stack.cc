@@ -76,39 +76,48 @@ AddressLink::AddressLink(std::vector<std::pair<wire::Gid, link::Link*>> links)
 
 void AddressLink::remove(const wire::Gid& address) {
   for (const auto& [known, link] : links_) {
-    if (known == address) removed_relieved_ += link->relieve() + 1;  // nothing waits for it any more
+    if (known != address) continue;
+    removed_relieved_ += link->relieve() + 1;  // nothing waits for it any more
+    if (link == last_) last_ = nullptr;
   }
   std::erase_if(links_, [&](const auto& entry) { return entry.first == address; });
 }
 
 std::uint8_t* AddressLink::reserve() {
-  return reserved_ = links_.empty() ? nowhere_.get() : links_.front().second->reserve();
+  if (links_.empty()) return reserved_ = nowhere_.get();
+  if (last_ == nullptr) last_ = links_.front().second;
+  return reserved_ = last_->reserve();
 }
 
-// nullptr: the first link, in whose buffer the frame is.
-link::Link* AddressLink::link_of(std::span<const std::uint8_t> frame) const {
+// That of the frame's source; the first one for what has another.
+link::Link& AddressLink::link_of(std::span<const std::uint8_t> frame) const {
   const wire::Gid source = wire::source_of(frame);
-  for (std::size_t i = 1; i < links_.size(); ++i) {
-    if (links_[i].first == source) return links_[i].second;
+  for (const auto& [address, link] : links_) {
+    if (address == source) return *link;
   }
-  return nullptr;
+  return *links_.front().second;
+}
+
+std::uint8_t* AddressLink::take(link::Link& link, std::span<const std::uint8_t> frame) {
+  if (&link == last_) return nullptr;
+  last_ = &link;
+  std::uint8_t* copy = link.reserve();
+  std::memcpy(copy, frame.data(), frame.size());
+  return copy;
 }
 
 void AddressLink::commit(std::size_t size) {
   if (links_.empty()) return;
-  link::Link* other = link_of({reserved_, size});
-  if (other == nullptr) return links_.front().second->commit(size);
-  std::memcpy(other->reserve(), reserved_, size);
-  other->commit(size);
+  link::Link& link = link_of({reserved_, size});
+  take(link, {reserved_, size});
+  link.commit(size);
 }
 
 void AddressLink::commit_unsealed(std::span<std::uint8_t> frame) {
   if (links_.empty()) return;
-  link::Link* other = link_of(frame);
-  if (other == nullptr) return links_.front().second->commit_unsealed(frame);
-  std::uint8_t* copy = other->reserve();
-  std::memcpy(copy, frame.data(), frame.size());
-  other->commit_unsealed({copy, frame.size()});
+  link::Link& link = link_of(frame);
+  std::uint8_t* copy = take(link, frame);
+  link.commit_unsealed(copy == nullptr ? frame : std::span(copy, frame.size()));
 }
 
 bool AddressLink::takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) {
@@ -118,20 +127,18 @@ bool AddressLink::takes_references(const wire::Gid& source, const wire::Gid& des
   return std::any_of(links_.begin(), links_.end(), takes);
 }
 
-int AddressLink::route(const wire::Gid& source, const wire::Gid& destination) {
+int AddressLink::route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) {
   for (const auto& [address, link] : links_) {
-    if (address == source) return link->route(source, destination);
+    if (address == source) return link->route(source, destination, mtu);
   }
   return 0;
 }
 
 void AddressLink::commit_referring(std::span<std::uint8_t> frame) {
   if (links_.empty()) return;
-  link::Link* other = link_of(frame);
-  if (other == nullptr) return links_.front().second->commit_referring(frame);
-  std::uint8_t* copy = other->reserve();
-  std::memcpy(copy, frame.data(), frame.size());
-  other->commit_referring({copy, frame.size()});
+  link::Link& link = link_of(frame);
+  std::uint8_t* copy = take(link, frame);
+  link.commit_referring(copy == nullptr ? frame : std::span(copy, frame.size()));
 }
 
 void AddressLink::revoke_references() {

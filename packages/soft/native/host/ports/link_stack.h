@@ -59,13 +59,13 @@ class AddressLink final : public link::Link {
   void add(const wire::Gid& address, link::Link* link) { links_.emplace_back(address, link); }
   void remove(const wire::Gid& address);
 
-  // A frame is built in the first link's buffer and copied if it leaves by another link. Without any link it is
-  // dropped.
+  // A frame is built in the buffer of the link by which the last one left, and copied if it leaves by another link.
+  // Without any link it is dropped.
   std::uint8_t* reserve() override;
   void commit(std::size_t size) override;
   void commit_unsealed(std::span<std::uint8_t> frame) override;
   bool takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) override;
-  int route(const wire::Gid& source, const wire::Gid& destination) override;
+  int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) override;
   void commit_referring(std::span<std::uint8_t> frame) override;
   void revoke_references() override;
   void flush() override;
@@ -78,8 +78,11 @@ class AddressLink final : public link::Link {
  private:
   std::vector<std::pair<wire::Gid, link::Link*>> links_;
   std::uint16_t source_port_;
-  link::Link* link_of(std::span<const std::uint8_t> frame) const;
+  link::Link& link_of(std::span<const std::uint8_t> frame) const;
+  // From now on frames are built in that link's buffer. Where the frame is now; nullptr: it was built there.
+  std::uint8_t* take(link::Link& link, std::span<const std::uint8_t> frame);
 
+  link::Link* last_ = nullptr;  // whose buffer was reserved
   std::uint8_t* reserved_ = nullptr;
   std::uint64_t removed_relieved_ = 0;       // of links that were removed
   std::unique_ptr<std::uint8_t[]> nowhere_;  // for frames, while there is no link

@@ -68,11 +68,11 @@ void PortAddress::unlisten(const wire::Tunnel& tunnel) {
   if (tunnels_) tunnels_->unlisten(tunnel);
 }
 
-int PortAddress::join(const wire::Gid& group) {
+int PortAddress::join(const wire::Gid& group, bool own) {
   if (udp_) {
     if (const int error = udp_->join(group)) return error;
   }
-  if (inproc_) inproc_->join(group);
+  if (inproc_ && own) inproc_->join(group);
   return 0;
 }
 

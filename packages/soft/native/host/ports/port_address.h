@@ -50,8 +50,9 @@ class PortAddress {
   void close_service(const link::Service& service);
   // In a forked child: the sockets and connections are the parent's.
   void abandon();
-  // From now on the address receives packets to the group. 0 or errno.
-  int join(const wire::Gid& group);
+  // From now on the address receives packets to the group: with `own`, those of this process, too, of whatever address.
+  // 0 or errno.
+  int join(const wire::Gid& group, bool own);
   void leave(const wire::Gid& group);
 
  private:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 
 #include "host/configuration/configuration.h"
 #include "host/error.h"
@@ -36,6 +38,13 @@ std::string describe(int error, const std::string& device, const wire::Gid& addr
   return where + "cannot be used: " + std::strerror(error);
 }
 
+std::vector<wire::Gid> without(const std::vector<wire::Gid>& all, const std::vector<wire::Gid>& left_out) {
+  std::vector<wire::Gid> rest;
+  std::ranges::copy_if(all, std::back_inserter(rest),
+                       [&](const wire::Gid& each) { return std::ranges::find(left_out, each) == left_out.end(); });
+  return rest;
+}
+
 std::string describe_tunnel(int error, const wire::Tunnel& tunnel) {
   const std::string protocol = std::to_string(tunnel.ip_protocol);
   switch (error) {
@@ -57,6 +66,10 @@ std::string describe_tunnel(int error, const wire::Tunnel& tunnel) {
 
 }  // namespace
 
+std::vector<wire::Gid> offered_addresses(const DeviceConfig& config) {
+  return without(link::host_addresses(), config.elsewhere);
+}
+
 int PortAddresses::open(const PortSetup& setup) {
   const DeviceConfig& config = setup.config;
   device_ = config.name;
@@ -67,7 +80,14 @@ int PortAddresses::open(const PortSetup& setup) {
             .offered = setup.offered,
             .numbers = setup.numbers};
   notify_ = setup.notify;
-  if (config.addresses.empty()) return claim_loopback();
+  if (config.addresses.empty()) {
+    if (const int error = claim_loopback()) return error;
+    if (!config.offers_host || setup.port_num != 1) return 0;
+    elsewhere_ = config.elsewhere;
+    watch_.open();  // before the first look
+    host_ = offered_ = offered_addresses(config);
+    return 0;
+  }
   const std::size_t each = config.addresses.size() / static_cast<std::size_t>(config.ports);
   const std::size_t first = (setup.port_num - 1u) * each;
   for (std::size_t i = first; i < first + each; ++i) {
@@ -105,7 +125,34 @@ std::vector<wire::Gid> PortAddresses::gids() const {
   std::vector<wire::Gid> gids;
   gids.reserve(addresses_.size());
   for (const auto& address : addresses_) gids.push_back(address->gid());
+  gids.insert(gids.end(), offered_.begin(), offered_.end());
   return gids;
+}
+
+bool PortAddresses::has(const wire::Gid& address) const {
+  return std::ranges::any_of(addresses_, [&](const auto& each) { return each->gid() == address; });
+}
+
+bool PortAddresses::offers(const wire::Gid& address) const {
+  return std::ranges::find(offered_, address) != offered_.end();
+}
+
+void PortAddresses::follow_host(Nanos now, const std::function<void(const wire::Gid&)>& come,
+                                const std::function<void(const wire::Gid&)>& gone) {
+  if (watch_.fd() < 0 || now - watched_at_ < kMillisecond) return;
+  watched_at_ = now;
+  if (!watch_.take()) return;
+  const std::vector<wire::Gid> present = without(link::host_addresses(), elsewhere_);
+  for (const wire::Gid& address : without(host_, present)) {
+    std::erase(host_, address);
+    std::erase(offered_, address);
+    gone(address);
+  }
+  for (const wire::Gid& address : without(present, host_)) {
+    host_.push_back(address);
+    if (!has(address)) offered_.push_back(address);
+    come(address);
+  }
 }
 
 std::vector<std::pair<wire::Gid, link::Link*>> PortAddresses::links() const {
@@ -140,6 +187,7 @@ int PortAddresses::add(const wire::Gid& address) {
   addresses_.reserve(addresses_.size() + 1);
   several_->add(address, &claimed->link());
   addresses_.push_back(std::move(claimed));
+  std::erase(offered_, address);
   join_again();
   return 0;
 }
@@ -147,6 +195,7 @@ int PortAddresses::add(const wire::Gid& address) {
 int PortAddresses::remove(const wire::Gid& address) {
   const auto found =
       std::find_if(addresses_.begin(), addresses_.end(), [&](const auto& other) { return other->gid() == address; });
+  if (found == addresses_.end() && std::erase(offered_, address) != 0) return 0;
   if (found == addresses_.end()) {
     return fail(ENOENT, "port " + port_name_ + " does not have the address " + format_address(address));
   }
@@ -159,31 +208,35 @@ int PortAddresses::remove(const wire::Gid& address) {
   return 0;
 }
 
-// Another address receives the groups of a removed one. The address is there, or gone, although a group is not joined.
+// Other addresses receive the groups of a removed one. The address is there, or gone, although a group is not joined.
 void PortAddresses::join_again() {
   for (const wire::Gid& group : groups_) {
-    contain([&] { return join_first(group); }, [](int error) { return error; });
+    contain([&] { return join_each(group); }, [](int error) { return error; });
   }
 }
 
-// Joins by the first IPv4 and the first IPv6 address: more would receive each packet more than once. 0, or
-// EADDRNOTAVAIL without an address.
-int PortAddresses::join_first(const wire::Gid& group) {
+// Joins by the first IPv4 and the first IPv6 address of each network interface: more would receive each packet more
+// than once. 0, or EADDRNOTAVAIL without an address.
+int PortAddresses::join_each(const wire::Gid& group) {
   int error = EADDRNOTAVAIL;
+  const link::Interfaces interfaces;
   for (const bool ipv4 : {true, false}) {
     const wire::Gid on_wire = nic::group_on_wire(group, ipv4);
     if (on_wire.is_ipv4() != ipv4) continue;
-    const auto first = std::find_if(addresses_.begin(), addresses_.end(),
-                                    [&](const auto& address) { return address->gid().is_ipv4() == ipv4; });
-    if (first == addresses_.end()) continue;
-    error = (*first)->join(on_wire);
-    if (error != 0) return error;
+    std::vector<std::string_view> joined;
+    for (const auto& address : addresses_) {
+      const std::string& interface = interfaces.of(address->gid());
+      if (address->gid().is_ipv4() != ipv4 || std::ranges::find(joined, interface) != joined.end()) continue;
+      error = address->join(on_wire, joined.empty());
+      if (error != 0) return error;
+      joined.push_back(interface);
+    }
   }
   return error;
 }
 
 int PortAddresses::join(const wire::Gid& group) {
-  const int error = join_first(group);
+  const int error = join_each(group);
   if (error != 0) {
     return fail(error, "port " + port_name_ + ": the multicast group " + format_address(group) +
                            " cannot be joined: " + std::strerror(error));
@@ -239,6 +292,7 @@ void PortAddresses::stay_awake() {
 }
 
 void PortAddresses::abandon() {
+  watch_.abandon();
   for (const auto& address : addresses_) address->abandon();
 }
 
@@ -292,6 +346,7 @@ void PortAddresses::add_sockets(std::vector<int>* sockets) const {
     if (address->tunnels()) sockets->push_back(address->tunnels()->wait_fd());
     if (address->shm()) sockets->push_back(address->shm()->wait_fd());
   }
+  if (watch_.fd() >= 0) sockets->push_back(watch_.fd());
 }
 
 void PortAddresses::count(LinkCounters* counters) const {

@@ -13,6 +13,8 @@
 #include "host/ports/link_counters.h"
 #include "host/ports/link_stack.h"
 #include "host/ports/port_address.h"
+#include "host/progress/clock.h"
+#include "link/udp/host_addresses.h"
 
 namespace verbs::soft::host {
 
@@ -27,21 +29,31 @@ struct PortSetup {
   std::shared_ptr<link::NumberRanges> numbers = link::NumberRanges::all();
 };
 
+// The addresses of the machine that a device without configured ones has beside its loopback address.
+std::vector<wire::Gid> offered_addresses(const DeviceConfig& config);
+
 // Calls that can fail return 0 or fail()'s errno.
 class PortAddresses {
  public:
   // Claims the addresses of the configuration, or the first free loopback address.
   int open(const PortSetup& setup);
 
-  // The addresses, at the start IPv4 first.
+  // The addresses, at the start IPv4 first, and those that are offered.
   std::vector<wire::Gid> gids() const;
+  // Those that are not claimed before somebody uses them, by add().
+  const std::vector<wire::Gid>& offered() const { return offered_; }
+  bool offers(const wire::Gid& address) const;
+  // Looks now and then whether addresses of the machine have come or gone, and calls one of the two for each. A socket
+  // of one that has gone stays, in case that it returns.
+  void follow_host(Nanos now, const std::function<void(const wire::Gid&)>& come,
+                   const std::function<void(const wire::Gid&)>& gone);
   // The link of all addresses. add() and remove() may replace it.
   link::Link& link() { return several_ ? static_cast<link::Link&>(*several_) : addresses_.front()->link(); }
 
   // Claims one more address: EADDRINUSE, EADDRNOTAVAIL. Releases one: ENOENT.
   int add(const wire::Gid& address);
   int remove(const wire::Gid& address);
-  // From now on one IPv4 and one IPv6 address receive packets to the multicast group.
+  // From now on one IPv4 and one IPv6 address of each network interface receive packets to the multicast group.
   int join(const wire::Gid& group);
   void leave(const wire::Gid& group);
   // From now on all addresses receive packets of such tunnels.
@@ -74,10 +86,12 @@ class PortAddresses {
  private:
   int claim(const wire::Gid& address, std::unique_ptr<PortAddress>* claimed) const;
   int claim_loopback();
-  int join_first(const wire::Gid& group);
+  int join_each(const wire::Gid& group);
   std::vector<std::pair<wire::Gid, link::Link*>> links() const;
   void make_changeable();
   void join_again();
+
+  bool has(const wire::Gid& address) const;
 
   std::string device_;
   std::string port_name_;
@@ -90,6 +104,11 @@ class PortAddresses {
   std::vector<link::Range> ranges_;  // beside the first one of the device
   std::vector<link::Service> services_;
   LinkCounters removed_;  // sums of removed addresses
+  std::vector<wire::Gid> offered_;
+  std::vector<wire::Gid> host_;       // of the machine, as the GID table has them
+  std::vector<wire::Gid> elsewhere_;  // which other devices have
+  link::AddressWatch watch_;
+  Nanos watched_at_ = 0;
 };
 
 }  // namespace verbs::soft::host

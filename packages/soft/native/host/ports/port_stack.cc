@@ -31,6 +31,25 @@ int PortStack::add_address(const wire::Gid& address) {
   return 0;
 }
 
+int PortStack::use(const wire::Gid& source) {
+  if (!addresses_.offers(source)) return 0;
+  if (const int error = add_address(source)) return error;
+  changed_ = true;
+  return 0;
+}
+
+// Of a service for every address, one that another user has is left out.
+int PortStack::open_service(const link::Service& service) {
+  const bool every = service.address.is_zero();
+  const std::vector<wire::Gid> offered = addresses_.offered();
+  for (const wire::Gid& address : offered) {
+    if (every ? !service.is_at(address) : service.address != address) continue;
+    const int error = use(address);
+    if (error != 0 && !every) return error;
+  }
+  return addresses_.open_service(service);
+}
+
 int PortStack::remove_address(const wire::Gid& address) {
   if (const int error = addresses_.remove(address)) return error;
   stack_->redirect(addresses_.link());

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/configuration/configuration.h"
@@ -35,13 +36,22 @@ class PortStack final : public link::Transmitter {
   int add_address(const wire::Gid& address);
   int remove_address(const wire::Gid& address);
 
+  // Claims an address that is offered.
+  int use(const wire::Gid& source) override;
+  // As PortAddresses::open_service(). Claims the offered addresses at which the service is.
+  int open_service(const link::Service& service);
+  // Whether the sockets have changed since the last call.
+  bool take_change() { return std::exchange(changed_, false); }
+
   std::uint8_t* reserve() override { return top_->reserve(); }
   void commit(std::size_t size) override { top_->commit(size); }
   void commit_unsealed(std::span<std::uint8_t> frame) override { top_->commit_unsealed(frame); }
   bool takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) override {
     return top_->takes_references(source, destination, qp_num);
   }
-  int route(const wire::Gid& source, const wire::Gid& destination) override { return top_->route(source, destination); }
+  int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) override {
+    return top_->route(source, destination, mtu);
+  }
   void commit_referring(std::span<std::uint8_t> frame) override { top_->commit_referring(frame); }
   // Past captures and fault plans, which pass on no such frames and may be new.
   void revoke_references() override { addresses_.link().revoke_references(); }
@@ -81,7 +91,8 @@ class PortStack final : public link::Transmitter {
   std::unique_ptr<LinkStack> stack_;
   std::unique_ptr<ModelLink> model_;
   link::Link* top_ = nullptr;
-  bool timed_ = false;  // the fault plan may delay frames
+  bool timed_ = false;    // the fault plan may delay frames
+  bool changed_ = false;  // addresses were claimed
 };
 
 }  // namespace verbs::soft::host

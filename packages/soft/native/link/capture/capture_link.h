@@ -27,8 +27,8 @@ class CaptureLink final : public Link {
     writer_->write({reserved_, size}, PacketDirection::kOutbound, clock_(), interface_);
     next_->commit(size);
   }
-  int route(const wire::Gid& source, const wire::Gid& destination) override {
-    return next_->route(source, destination);
+  int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) override {
+    return next_->route(source, destination, mtu);
   }
   void flush() override { next_->flush(); }
   bool congested(const wire::Gid& destination, std::uint32_t qp_num) override {

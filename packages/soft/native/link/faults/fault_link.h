@@ -33,8 +33,8 @@ class FaultLink final : public Link {
   bool takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) override {
     return !plan_ && next_->takes_references(source, destination, qp_num);
   }
-  int route(const wire::Gid& source, const wire::Gid& destination) override {
-    return next_->route(source, destination);
+  int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) override {
+    return next_->route(source, destination, mtu);
   }
   void commit_referring(std::span<std::uint8_t> frame) override { next_->commit_referring(frame); }
   void revoke_references() override { next_->revoke_references(); }

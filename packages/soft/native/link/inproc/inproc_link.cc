@@ -101,9 +101,11 @@ bool InprocLink::takes_references(const wire::Gid& source, const wire::Gid& dest
          next_->takes_references(source, destination, qp_num);
 }
 
-int InprocLink::route(const wire::Gid& source, const wire::Gid& destination) {
-  return next_ == nullptr || neighbours_.find(destination, kAnyRange) != nullptr ? 0
-                                                                                 : next_->route(source, destination);
+// To an address of this process no way is needed, but others at that address may be meant.
+int InprocLink::route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) {
+  if (next_ == nullptr) return 0;
+  const int error = next_->route(source, destination, mtu);
+  return neighbours_.find(destination, kAnyRange) != nullptr ? 0 : error;
 }
 
 void InprocLink::commit_referring(std::span<std::uint8_t> frame) {

@@ -105,7 +105,7 @@ class InprocLink final : public Link {
   void commit(std::size_t size) override;
   void commit_unsealed(std::span<std::uint8_t> frame) override;
   bool takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) override;
-  int route(const wire::Gid& source, const wire::Gid& destination) override;
+  int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) override;
   void commit_referring(std::span<std::uint8_t> frame) override;
   void revoke_references() override;
   void flush() override;

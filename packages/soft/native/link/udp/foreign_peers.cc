@@ -6,6 +6,7 @@
 #include <cstring>
 #include <optional>
 
+#include "link/udp/host_addresses.h"
 #include "link/udp/transmit_batch.h"
 #include "wire/bytes.h"
 #include "wire/headers.h"
@@ -84,8 +85,19 @@ void Identifications::restore(std::span<std::uint8_t> frame, Nanos now) {
 
 namespace {
 
-// Datagrams between loopback addresses are not split, and keep identification 0.
-bool is_loopback(const wire::Gid& ipv4) { return ipv4.ipv4()[0] == 127; }
+bool is_loopback(const wire::Gid& gid) {
+  static const wire::Gid kIpv6 = [] {
+    wire::Gid gid;
+    gid.bytes[15] = 1;
+    return gid;
+  }();
+  return gid.is_ipv4() ? gid.ipv4()[0] == 127 : gid == kIpv6;
+}
+
+Nanos time_now() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
 
 // A segment of a joined datagram of one of our own NICs is sealed for its number in it (transmit_batch.h). The socket
 // does not show which that was: it may come alone or, joined again, at another place.
@@ -98,12 +110,35 @@ FrameForm restore_number(std::span<std::uint8_t> frame) {
 
 }  // namespace
 
+bool PeerFilter::is_foreign(const wire::Path& path) {
+  if (!foreign_) return false;
+  if (!foreign_->are_other_hosts()) return foreign_->contains(path.sgid);
+  return path.source_port != port_ && is_other_host(path.sgid);
+}
+
+// An address that this machine has just got may be another user's at another port: for a second, and then no more. One
+// look a second, whatever comes.
+bool PeerFilter::is_other_host(const wire::Gid& gid) {
+  constexpr Nanos kSecond = 1'000'000'000;
+  if (is_loopback(gid)) return false;
+  const Nanos now = time_now();
+  if (own_.empty() || now - own_at_ > kSecond) {
+    own_.clear();
+    for (const auto& [address, interface] : interface_addresses()) own_.push_back(address);
+    own_at_ = now;
+  }
+  // Without a list there is no telling them apart.
+  return !own_.empty() && std::ranges::find(own_, gid) == own_.end();
+}
+
 FrameForm PeerFilter::complete(std::span<std::uint8_t> frame, const wire::Path& path) {
   if (!path.sgid.is_ipv4()) return FrameForm::kSealed;
-  if (!is_foreign(path.sgid)) return is_loopback(path.sgid) ? FrameForm::kSealed : restore_number(frame);
+  if (!is_foreign(path)) {
+    // Datagrams between loopback addresses are not split, and keep identification 0.
+    return is_loopback(path.sgid) ? FrameForm::kSealed : restore_number(frame);
+  }
   if (!identifications_) identifications_ = std::make_unique<Identifications>();
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  identifications_->restore(frame, std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+  identifications_->restore(frame, time_now());
   return FrameForm::kSealed;
 }
 

@@ -1,5 +1,5 @@
-// The peers that are no software NICs of this project, as the configuration names them: the kernel's soft-RoCE and
-// adapters. They choose the source ports of their packets, and the identifications of IPv4.
+// The peers that are no software NICs of this project: the kernel's soft-RoCE and adapters. They choose the source
+// ports of their packets, and the identifications of IPv4.
 #pragma once
 
 #include <array>
@@ -23,15 +23,21 @@ struct Network {
   bool operator==(const Network&) const = default;
 };
 
+// Which peers are foreign: those of the networks that the configuration names. Or, without any, every host but this one
+// where it does not send from the port of a software NIC: what a port says of another host proves nothing, and on this
+// one it keeps users apart.
 class ForeignPeers {
  public:
   void add(const Network& network) { networks_.push_back(network); }
-  bool empty() const { return networks_.empty(); }
+  // foreign=none
+  void close() { closed_ = true; }
+  bool are_other_hosts() const { return networks_.empty() && !closed_; }
   bool contains(const wire::Gid& gid) const;
   const std::vector<Network>& networks() const { return networks_; }
 
  private:
   std::vector<Network> networks_;
+  bool closed_ = false;
 };
 
 // Restores the IPv4 identifications of packets from foreign peers (wire/identification.h). A peer counts: the solution
@@ -67,18 +73,17 @@ class Identifications {
 };
 
 // Which datagrams become frames. A software NIC of this project sends from its own port, and on one machine any user
-// may bind the peer's loopback address at another port: so a datagram from another source port is taken from foreign
-// peers only.
+// may bind the peer's address at another port: so a datagram from another source port is taken from foreign peers only.
 
 class PeerFilter {
  public:
   // `port`: the source port of peers that are not foreign. `foreign` may be nullptr: there are none.
   PeerFilter(std::uint16_t port, std::shared_ptr<const ForeignPeers> foreign)
-      : port_(port), foreign_(foreign && !foreign->empty() ? std::move(foreign) : nullptr) {}
+      : port_(port), foreign_(std::move(foreign)) {}
 
   // False, and counted, for a frame (or a datagram of several) from a source port that its sender does not have.
   bool admits(const wire::Path& path) {
-    if (path.source_port == port_ || is_foreign(path.sgid)) return true;
+    if (path.source_port == port_ || is_foreign(path)) return true;
     ++rejected_;
     return false;
   }
@@ -88,12 +93,15 @@ class PeerFilter {
   std::uint64_t rejected() const { return rejected_; }
 
  private:
-  bool is_foreign(const wire::Gid& gid) const { return foreign_ && foreign_->contains(gid); }
+  bool is_foreign(const wire::Path& path);
+  bool is_other_host(const wire::Gid& gid);
 
   std::uint16_t port_;
   std::shared_ptr<const ForeignPeers> foreign_;
   std::unique_ptr<Identifications> identifications_;  // from the first packet of a foreign peer on
   std::uint64_t rejected_ = 0;
+  std::vector<wire::Gid> own_;  // the addresses of this machine, a moment ago
+  Nanos own_at_ = 0;
 };
 
 }  // namespace verbs::soft::link

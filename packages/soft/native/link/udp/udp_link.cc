@@ -149,17 +149,27 @@ std::size_t UdpLink::receive(Receiver& receiver, std::size_t budget) {
 
 // connect() of a datagram socket looks a route up and sends nothing. The socket of the link cannot be asked: connected,
 // it would receive from one peer only.
-int UdpLink::route(const wire::Gid& source, const wire::Gid& destination) {
+int UdpLink::route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) {
   const Uncancelled calls;
   sockaddr_storage from, to;
   const socklen_t from_size = to_sockaddr(source, 0, scope_of(source), &from);
   const socklen_t to_size = to_sockaddr(destination, port_, scope_of(source), &to);
   const int fd = socket(from.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return 0;
-  const bool refused = bind(fd, reinterpret_cast<const sockaddr*>(&from), from_size) == 0 &&
-                       connect(fd, reinterpret_cast<const sockaddr*>(&to), to_size) != 0 &&
-                       // From a loopback address to a host it is EINVAL.
-                       (errno == ENETUNREACH || errno == EHOSTUNREACH || errno == EINVAL);
+  bool refused = false;
+  if (bind(fd, reinterpret_cast<const sockaddr*>(&from), from_size) == 0) {
+    if (connect(fd, reinterpret_cast<const sockaddr*>(&to), to_size) != 0) {
+      // From a loopback address to a host it is EINVAL.
+      refused = errno == ENETUNREACH || errno == EHOSTUNREACH || errno == EINVAL;
+    } else {
+      // That of the interface, or what ICMP has told of the way.
+      const bool ipv4 = from.ss_family == AF_INET;
+      int known = 0;
+      socklen_t size = sizeof known;
+      const int asked = getsockopt(fd, ipv4 ? IPPROTO_IP : IPPROTO_IPV6, ipv4 ? IP_MTU : IPV6_MTU, &known, &size);
+      if (asked == 0 && known > 0) *mtu = static_cast<std::uint32_t>(known);
+    }
+  }
   close(fd);
   return refused ? ENETUNREACH : 0;
 }

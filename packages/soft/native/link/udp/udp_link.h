@@ -38,7 +38,7 @@ class UdpLink final : public Link {
   void commit(std::size_t size) override;
   void commit_unsealed(std::span<std::uint8_t> frame) override;
   void flush() override;
-  int route(const wire::Gid& source, const wire::Gid& destination) override;
+  int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) override;
   std::uint16_t fixed_source_port() const override { return port_; }
   std::size_t receive(Receiver& receiver, std::size_t budget) override;
   int wait_fd() const override { return fd_; }

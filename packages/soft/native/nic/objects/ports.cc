@@ -186,9 +186,22 @@ int Port::resolve(const ibv_ah_attr& attr, wire::Path* path) const {
   return 0;
 }
 
-int Port::route(const wire::Path& path) const {
-  if (!up_ || transmitter_ == nullptr || !tunnels_.empty() || path.dgid.is_multicast() || owns(path.dgid)) return 0;
-  return transmitter_->route(path.sgid, path.dgid);
+// The payload of packets in IP packets of that length, as soft-RoCE computes it: all headers have 80 bytes at most. A
+// way that carries less than the least MTU of RoCE loses packets.
+static std::uint16_t payload_in(std::uint32_t ip_mtu) {
+  constexpr std::uint32_t kHeaders = 80;
+  int mtu = IBV_MTU_4096;
+  while (mtu > IBV_MTU_256 && mtu_bytes(static_cast<ibv_mtu>(mtu)) + kHeaders > ip_mtu) --mtu;
+  return static_cast<std::uint16_t>(mtu_bytes(static_cast<ibv_mtu>(mtu)));
+}
+
+int Port::use(wire::Path* path) const {
+  if (const int error = use(path->sgid)) return error;
+  if (!up_ || transmitter_ == nullptr || !tunnels_.empty() || path->dgid.is_multicast()) return 0;
+  std::uint32_t ip_mtu = UINT32_MAX;
+  const int error = transmitter_->route(path->sgid, path->dgid, &ip_mtu);
+  path->mtu = payload_in(ip_mtu);
+  return owns(path->dgid) ? 0 : error;
 }
 
 bool Port::owns(const wire::Gid& gid) const {

@@ -66,9 +66,12 @@ class Port {
   // of different IP versions. As for adapters, the lower 20 bits of a flow label count and a dlid is ignored, unless
   // the port is strict.
   int resolve(const ibv_ah_attr& attr, wire::Path* path) const;
-  // Whether the network leads along the path, as the kernel asks before a connection or an address handle is there: 0,
-  // or ENETUNREACH. Of a group, and of a port with tunnels, which have other addresses outside, it is not asked.
-  int route(const wire::Path& path) const;
+  // The path is a connection's or an address handle's from now on: 0, or EADDRINUSE if another user has its source
+  // address, or ENETUNREACH if the network does not lead along it, which the kernel asks too. Of a group, and of a port
+  // with tunnels, which have other addresses outside, it is not asked. Lowers the path's MTU to what the way carries.
+  int use(wire::Path* path) const;
+  // … or a listener's address, or that of a request for a connection.
+  int use(const wire::Gid& source) const { return transmitter_ == nullptr ? 0 : transmitter_->use(source); }
   bool owns(const wire::Gid& gid) const;
   // The frame is to a GID of the table.
   bool is_destination(const wire::FrameView& frame) const {

@@ -28,7 +28,7 @@ int AhTable::create(Pd* pd, const ibv_ah_attr* attr, Ah** ah) {
   if (port == nullptr) return EINVAL;
   auto made = std::make_unique<Ah>();
   if (const int error = port->resolve(*attr, &made->path)) return error;
-  if (const int error = port->route(made->path)) return error;
+  if (const int error = port->use(&made->path)) return error;
   made->pd = pd;
   made->port_num = attr->port_num;
   Ah* raw = made.get();

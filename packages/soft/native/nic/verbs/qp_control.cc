@@ -84,7 +84,8 @@ int lay_out(Core& core, ibv_qp_init_attr& init, Qp& qp) {
 
 constexpr std::uint32_t kMaxQpn = 0xffffff;
 
-int check_attributes(Core& core, const Qp& qp, const ibv_qp_attr& attr, int mask) {
+// With IBV_QP_AV, `path` becomes the way to the peer.
+int check_attributes(Core& core, const Qp& qp, const ibv_qp_attr& attr, int mask, wire::Path* path) {
   const Limits& limits = core.config.limits;
   const auto bad = [mask](int bit, bool condition) { return (mask & bit) != 0 && condition; };
   if (bad(IBV_QP_PORT, core.ports.find(attr.port_num) == nullptr) || bad(IBV_QP_PKEY_INDEX, attr.pkey_index != 0) ||
@@ -102,10 +103,9 @@ int check_attributes(Core& core, const Qp& qp, const ibv_qp_attr& attr, int mask
   if ((mask & IBV_QP_AV) == 0) return 0;
   // Without IBV_QP_PORT in this call, the port is the one that the move to INIT named.
   Port* port = core.ports.find((mask & IBV_QP_PORT) != 0 ? attr.port_num : qp.attr.port_num);
-  wire::Path path;
   if (port == nullptr || core.ports.find(attr.ah_attr.port_num) == nullptr) return EINVAL;
-  if (const int error = port->resolve(attr.ah_attr, &path)) return error;
-  return path.dgid.is_multicast() ? EINVAL : port->route(path);
+  if (const int error = port->resolve(attr.ah_attr, path)) return error;
+  return path->dgid.is_multicast() ? EINVAL : port->use(path);
 }
 
 void store(Qp& qp, const ibv_qp_attr& attr, int mask) {
@@ -142,14 +142,15 @@ void allocate(Qp& qp, const ibv_qp_attr& attr, int mask) {
 }
 
 // Sets up the requester and the responder by the new attributes.
-void apply(Core& core, Qp& qp, int mask) {
+void apply(Core& core, Qp& qp, int mask, const wire::Path& path) {
   Port& port = core.port_of(qp);
   if ((mask & IBV_QP_AV) != 0) {
-    port.resolve(qp.attr.ah_attr, &qp.path);
+    qp.path = path;
     qp.path.source_port = port.source_port(qp.path.flow_label, qp.number, qp.attr.dest_qp_num);
     qp.headers = wire::NetworkHeaders(qp.path);
   }
-  if ((mask & IBV_QP_PATH_MTU) != 0) qp.mtu = mtu_bytes(qp.attr.path_mtu);
+  // An adapter's port has the MTU of its one network interface. Here the way decides, on both ends alike.
+  if ((mask & IBV_QP_PATH_MTU) != 0) qp.mtu = std::min<std::uint32_t>(mtu_bytes(qp.attr.path_mtu), qp.path.mtu);
   if ((mask & IBV_QP_RQ_PSN) != 0) qp.resp.expected_psn = qp.attr.rq_psn;
   if ((mask & IBV_QP_RETRY_CNT) != 0) qp.req.retries_left = qp.attr.retry_cnt;
   if ((mask & IBV_QP_RNR_RETRY) != 0) qp.req.rnr_retries_left = qp.attr.rnr_retry;
@@ -216,7 +217,8 @@ int QpControl::modify(Qp* modified, const ibv_qp_attr* attributes, int attr_mask
   if (const int error = check_transition(qp.type, qp.state, to, mask)) return error;
   // A send queue that drains must finish first (IBTA 10.3.1.5).
   if (qp.draining && (mask & IBV_QP_STATE) != 0 && to != IBV_QPS_RESET && to != IBV_QPS_ERR) return EINVAL;
-  if (const int error = check_attributes(core_, qp, attr, mask)) return error;
+  wire::Path path;
+  if (const int error = check_attributes(core_, qp, attr, mask, &path)) return error;
 
   if (to == IBV_QPS_RESET) {
     reset(core_, qp);
@@ -225,7 +227,7 @@ int QpControl::modify(Qp* modified, const ibv_qp_attr* attributes, int attr_mask
   } else {
     allocate(qp, attr, mask);
     store(qp, attr, mask);
-    apply(core_, qp, mask);
+    apply(core_, qp, mask, path);
   }
   if (to != qp.state) qp.draining = to == IBV_QPS_SQD;
   qp.state = qp.attr.qp_state = to;

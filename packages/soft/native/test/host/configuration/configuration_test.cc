@@ -120,9 +120,14 @@ TEST_CASE("an error names the device, the key, the value and the allowed values"
   }
 }
 
-TEST_CASE("foreign peers are addresses, networks or all") {
+TEST_CASE("foreign peers are other hosts, addresses, networks, all or none") {
   const auto address = [](const char* text) { return parse_address(text).value(); };
-  CHECK(read_devices("d")[0].foreign == nullptr);
+  CHECK(read_devices("d")[0].foreign->are_other_hosts());
+  for (const char* given : {"d,foreign=none", "d,foreign=10.0.0.7,foreign=none", "d,foreign=10.0.0.7"}) {
+    CAPTURE(given);
+    CHECK_FALSE(read_devices(given)[0].foreign->are_other_hosts());
+    CHECK_FALSE(read_devices(given)[0].foreign->contains(address("10.0.0.8")));
+  }
   const auto peers = read_devices("d,foreign=10.0.0.7|fd00::/64,foreign=192.168.4.0/22")[0].foreign;
   REQUIRE(peers != nullptr);
   for (const char* text : {"10.0.0.7", "fd00::1", "fd00::ffff:0:0:1", "192.168.4.0", "192.168.7.255"}) {

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include "link/udp/host_addresses.h"
 #include "link/udp/udp_link.h"
 #include "test/link/support/memory_link.h"
 #include "wire/bytes.h"
@@ -83,6 +84,38 @@ TEST_CASE("a datagram from another source port is taken from foreign peers only"
     CHECK(scene.link->counters().wrong_source_port == (length == 0 ? 1 : 0));
     if (length != 0) CHECK(wire::load_be<std::uint16_t>(&collector.frames.at(0)[20]) == other);
     close(fd);
+  }
+}
+
+TEST_CASE(
+    "with nothing configured, a source port proves nothing of other hosts, and keeps the users of this one apart") {
+  constexpr std::uint16_t kOwn = wire::kRocePort, kOther = 50'000;
+  const auto admits = [](const std::shared_ptr<const ForeignPeers>& foreign, const wire::Gid& sender,
+                         std::uint16_t port) {
+    PeerFilter filter(kOwn, foreign);
+    wire::Path path;
+    path.sgid = sender;
+    path.source_port = port;
+    const bool admitted = filter.admits(path);
+    CHECK(filter.rejected() == (admitted ? 0 : 1));
+    return admitted;
+  };
+  const auto others = std::make_shared<ForeignPeers>();
+  const auto none = std::make_shared<ForeignPeers>();
+  none->close();
+  const wire::Gid elsewhere = ipv4_gid(203, 0, 113, 9);
+  wire::Gid ipv6;
+  ipv6.bytes[15] = 1;
+  CHECK(admits(others, elsewhere, kOther));
+  CHECK_FALSE(admits(none, elsewhere, kOther));
+  for (const wire::Gid& loopback : {ipv4_gid(127, 0, 0, 1), ipv4_gid(127, 9, 8, 7), ipv6}) {
+    CHECK_FALSE(admits(others, loopback, kOther));
+    CHECK(admits(others, loopback, kOwn));
+  }
+  for (const auto& [own, interface] : interface_addresses()) {
+    CAPTURE(interface);
+    CHECK_FALSE(admits(others, own, kOther));
+    CHECK(admits(none, own, kOwn));
   }
 }
 
