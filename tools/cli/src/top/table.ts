@@ -50,7 +50,7 @@ function deviceLines(device: DeviceRates): Line[] {
   ].map((text) => ({ text }));
   if (queuePairs.length === 0) return lines;
   lines.push({
-    text: `    ${row(['QP', 'type', 'state', 'sent/s', 'rcvd/s', 'retr/s', 'RNR', 'window', 'RTT', 'peer'])}`,
+    text: `    ${row(['QP', 'type', 'state', 'tx/s', 'rx/s', 'rtx/s', 'RNR', 'window', 'RTT', 'peer'])}`,
     style: 'dim',
   });
   for (const qp of [...queuePairs].sort((a, b) => activity(b) - activity(a))) lines.push(queuePairLine(qp));
@@ -83,7 +83,7 @@ function queuePairLine(qp: QueuePairRates): Line {
   return qp.recovering || qp.waitingRnr ? { text, style: 'yellow' } : { text };
 }
 
-const WIDTHS = [-6, -4, -5, 6, 6, 6, 5, 7, 7, 0];
+const WIDTHS = [-8, -4, -5, 5, 5, 5, 4, 7, 5, 0];
 
 function row(cells: readonly string[]): string {
   const texts = cells.map((cell, i) => {
