@@ -43,6 +43,8 @@ async function told(...command: string[]) {
   return { ...outcome, reasons: lines, summary };
 }
 
+/** Of a queue pair: the processes of a user that share an address have numbers of their own. */
+const NUMBER = expect.any(Number) as number;
 const NEEDS = 'the step from INIT to RTR of RC';
 
 /** The mistakes of a C program, with what it is told: the reason, where it comes from, and the sentence. */
@@ -89,13 +91,13 @@ function post() {
   return { place: 'call', call: 'ibv_post_send', errno: 22, wrId: '5' };
 }
 function responder(nak: string) {
-  return { place: 'responder', nak, qpNum: 0x12, peerQpNum: 0x11 };
+  return { place: 'responder', nak, qpNum: NUMBER, peerQpNum: NUMBER };
 }
 function completion(status: string) {
-  return { place: 'completion', call: 'ibv_poll_cq', status, qpNum: 0x11, wrId: '5' };
+  return { place: 'completion', call: 'ibv_poll_cq', status, qpNum: NUMBER, wrId: '5' };
 }
 function dropped() {
-  return { place: 'arrival', qpNum: 0x12, peerQpNum: 0x11 };
+  return { place: 'arrival', qpNum: NUMBER, peerQpNum: NUMBER };
 }
 
 describe('verbs why', () => {
@@ -112,6 +114,9 @@ describe('verbs why', () => {
   it('tells the requester what the peer had against it', async () => {
     const { reasons } = await told(wrong, 'queue-pair-access');
     expect(reasons.map(({ reason }) => reason)).toEqual(['qp_right', 'peer_refused']);
+    // Alice was made first.
+    expect(reasons[0]?.['qpNum']).toBe(Number(reasons[0]?.['peerQpNum']) + 1);
+    expect(reasons[1]?.['qpNum']).toBe(reasons[0]?.['peerQpNum']);
     expect(reasons[1]).toMatchObject({
       ...completion('REM_INV_REQ_ERR'),
       text: 'the peer refused the RDMA_WRITE',
@@ -124,7 +129,9 @@ describe('verbs why', () => {
   it('tells it in lines on standard error, and passes on the rest', async () => {
     const { status, stdout, stderr } = await why('--', 'sh', '-c', `echo out; ${wrong} no-address; echo $?`);
     expect(stdout).toBe('out\n3\n');
-    expect(stderr).toMatch(/^[\d:.]{15} \d+ ibv_modify_qp of soft0 queue pair 0x11: EINVAL: the step from INIT to RTR/);
+    expect(stderr).toMatch(
+      /^[\d:.]{15} \d+ ibv_modify_qp of soft0 queue pair 0x\w+: EINVAL: the step from INIT to RTR/,
+    );
     expect(stderr).toMatch(/^ {4}help: {2}set the field and its bit in attr_mask$/m);
     expect(stderr).toMatch(/how often.*\n {7}1 {2}missing_attributes {2}/);
     expect(status).toBe(0);
@@ -194,8 +201,12 @@ describe('verbs why PID', () => {
     const program = new Verbs(['run', ...DEVICE, '--', wrong, 'stay', 'region-access'], {}, 'pipe');
     const pid = (await program.until(/^\d+$/m))[0];
     const { status, stdout } = await verbs(['why', pid]);
-    expect(stdout).toMatch(/0x12 refuses what 0x11 of [\d.]+ asks \(NAK: remote access error\): access of the region/);
-    expect(stdout).toMatch(/ibv_poll_cq of soft0 queue pair 0x11: REM_ACCESS_ERR: .*\n {4}there: access of the region/);
+    expect(stdout).toMatch(
+      /0x\w+ refuses what 0x\w+ of [\d.]+ asks \(NAK: remote access error\): access of the region/,
+    );
+    expect(stdout).toMatch(
+      /ibv_poll_cq of soft0 queue pair 0x\w+: REM_ACCESS_ERR: .*\n {4}there: access of the region/,
+    );
     const json = (await verbs(['why', '--json', pid])).stdout
       .trimEnd()
       .split('\n')

@@ -28,7 +28,7 @@ it('NODE_DEBUG=verbs writes a line for each thing of interest', async () => {
     'open CompletionQueue #4',
     'open QueuePair #5',
     // The software NIC's own lines: what it refuses, and why.
-    /^soft0 queue pair 0x11, ibv_post_send: errno 22: the queue pair is in RESET and takes send requests from RTS on/,
+    /^soft0 queue pair 0x\w+, ibv_post_send: errno 22: the queue pair is in RESET and takes send requests from RTS on/,
     /^post failed on QueuePair #5, after 0 requests: EINVAL: invalid argument, ibv_post_send: the queue pair is in/,
     'QueuePair #5 0x0000XX: RESET -> INIT (modify)',
     'QueuePair #5 0x0000XX: INIT -> RTR (modify)',
@@ -36,7 +36,7 @@ it('NODE_DEBUG=verbs writes a line for each thing of interest', async () => {
     // Connected to itself, it fails as the one who is asked, or as the one who asks.
     /^completion failed in CompletionQueue #4: wrId 7 of 0x0000XX, (WR_FLUSH_ERR \(5\)|REM_ACCESS_ERR \(10\)), vendor error 0x0$/,
     /^QueuePair #5 0x0000XX: RTS -> ERR \((completion|event)\)$/,
-    /^soft0 queue pair 0x11: .* R_Key 0x\w+/,
+    /^soft0 queue pair 0x\w+: .* R_Key 0x\w+/,
     'event of soft0: QP_ACCESS_ERR, QueuePair #5',
     'event of soft0: PORT_ERR, port 1',
     'deregister MemoryRegion #3: 4096 bytes',
