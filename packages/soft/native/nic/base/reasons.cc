@@ -341,8 +341,9 @@ std::string text_of(std::string_view format, std::uint64_t value) {
   if (format == "state") return name_of(static_cast<ibv_qp_state>(value));
   if (format == "type") return name_of(static_cast<ibv_qp_type>(value));
   if (format == "operation") return operation_name(value);
-  if (format == "mtu")
+  if (format == "mtu") {
     return value >= 1 && value <= 5 ? std::to_string(128u << value) : "code " + std::to_string(value);
+  }
   if (format == "wait") return wait_text(value);
   return std::to_string(value);
 }
