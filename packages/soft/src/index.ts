@@ -12,5 +12,7 @@ export type { Machine } from './machine.js';
 export { dropIn, library, nicLibrary } from './paths.js';
 export { processes } from './processes.js';
 export type { DeviceReport, PortReport, ProcessReport, QueuePairReport } from './processes.js';
+export { readReason } from './reasons.js';
+export type { ReasonReport } from './reasons.js';
 export { softNic } from './soft-nic.js';
 export type { SoftNic } from './soft-nic.js';

@@ -8,6 +8,7 @@ export interface Native {
   lastError(): string;
   deviceNames(): string[];
   stats(device: string): Record<string, bigint> | number;
+  reasons(device: string): string[] | number;
   processes(): { pid: number; report: string }[] | number;
   captureStart(device: string, path: string, maxBytes: bigint, snapLength: bigint): number;
   captureStop(device: string): number;

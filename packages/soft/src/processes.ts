@@ -1,6 +1,7 @@
 import { check } from './errors.js';
 import { native } from './native.js';
 import { processName } from './process-name.js';
+import { type ReasonReport, reviveReason } from './reasons.js';
 
 /** A process of this user that has a device of the software NIC open. */
 export interface ProcessReport {
@@ -41,6 +42,8 @@ export interface DeviceReport {
   queuePairCount: number;
   /** The first 4096 of them, by number. */
   queuePairs: QueuePairReport[];
+  /** What it dropped, failed and refused, oldest first: the last 64. */
+  reasons: ReasonReport[];
 }
 
 /** A port of an open device. */
@@ -119,8 +122,10 @@ function readReport(pid: number, text: string): ProcessReport[] {
         ? counters(value as Record<string, string>)
         : BIGINTS.has(key)
           ? BigInt(value as string)
-          : value,
+          : reviveReason(key, value),
     ) as { version: number; program: string; devices: DeviceReport[] };
+    // A process may have another release of the NIC, of before it had reasons.
+    for (const device of devices) (device as Partial<DeviceReport>).reasons ??= [];
     return version === VERSION ? [{ pid, name: processName(pid, program), program, devices }] : [];
   } catch {
     // Of another version of this package, or cut off: its process ended meanwhile.

@@ -5,6 +5,7 @@ import { check, SoftError } from './errors.js';
 import { Faults } from './faults.js';
 import { metricsText } from './metrics.js';
 import { native } from './native.js';
+import { readReason, type ReasonReport } from './reasons.js';
 
 /**
  * Returns a device of the software NIC for control beside the verbs: faults, captures, counters, and the link state, the
@@ -41,7 +42,7 @@ export class SoftNic {
 
   /**
    * The counters since the device was configured. The counters of the NIC have the names of `rdma statistic` (sent_pkts,
-   * rcvd_pkts, retransmitted_pkts, …), the counters of its links begin with `link_` and `fault_`. Wraps
+   * rcvd_pkts, retransmitted_pkts, …), those of dropped packets by their reason begin with `drop_`, the counters of its links begin with `link_` and `fault_`. Wraps
    * `verbs_soft_stats`.
    *
    * @throws SoftError ENODEV if the configuration has changed and has no such device.
@@ -52,6 +53,20 @@ export class SoftNic {
     const counters = native().stats(this.name);
     if (typeof counters === 'number') throw new SoftError(counters, 'verbs_soft_stats', native().lastError());
     return counters;
+  }
+
+  /**
+   * What the device dropped, failed and refused, oldest first: the last 64. What repeats itself is one of them. Empty while
+   * the device is not open. Wraps `verbs_soft_reasons`.
+   *
+   * @throws SoftError ENODEV as {@link stats}.
+   * @example
+   * for (const { text, help } of softNic().reasons()) console.log(`${text}: ${help}`);
+   */
+  reasons(): ReasonReport[] {
+    const events = native().reasons(this.name);
+    if (typeof events === 'number') throw new SoftError(events, 'verbs_soft_reasons', native().lastError());
+    return events.map(readReason);
   }
 
   /**

@@ -14,6 +14,7 @@ import { runCommand } from './commands/run.js';
 import { showCommand } from './commands/show.js';
 import { statCommand } from './commands/stat.js';
 import { topCommand } from './commands/top.js';
+import { whyCommand } from './commands/why.js';
 import { wrapHelp } from './help.js';
 import { printText } from './output.js';
 
@@ -46,7 +47,7 @@ Examples:
   verbs devinfo -v                   every attribute of every device
   verbs run -- ibv_rc_pingpong -g 0  an unmodified verbs program on the software NIC
 
-Exit codes: 0 done, 1 failed, 2 wrong command line. "verbs run" passes on the program's own.`,
+Exit codes: 0 done, 1 failed, 2 wrong command line. "verbs run" and "verbs why" pass on the program's own.`,
     );
   const commands = [
     devicesCommand(),
@@ -54,6 +55,7 @@ Exit codes: 0 done, 1 failed, 2 wrong command line. "verbs run" passes on the pr
     gidsCommand(),
     doctorCommand(),
     runCommand(),
+    whyCommand(),
     captureCommand(),
     showCommand(),
     topCommand(),

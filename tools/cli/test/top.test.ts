@@ -189,7 +189,7 @@ describe('rates', () => {
       devices: [
         {
           ...{ name: 'a', kind: 'roce', ports: [], counters: { sent_pkts: sent }, queuePairCount: 1 },
-          ...{ pdCount: 1, cqCount: 1, mrCount: 1, srqCount: 0, contextCount: 1 },
+          ...{ pdCount: 1, cqCount: 1, mrCount: 1, srqCount: 0, contextCount: 1, reasons: [] },
           queuePairs: [
             {
               ...{

@@ -150,6 +150,8 @@ export interface Native {
   queryDevice(context: NativeHandle): DeviceAttr | number;
   queryDeviceEx(context: NativeHandle): DeviceAttrEx | number;
   queryPort(context: NativeHandle, portNum: number): PortAttr | number;
+  /** What the software NIC knows beyond the status of a failed request; undefined on hardware. */
+  softWhy(context: NativeHandle, qpNum: number, status: number): string | undefined;
   queryGid(context: NativeHandle, portNum: number, index: number): Uint8Array | number;
   queryPkey(context: NativeHandle, portNum: number, index: number): number;
   queryGidTable(context: NativeHandle, room: number): NativeGidEntry[] | number;

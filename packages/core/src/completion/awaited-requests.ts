@@ -6,6 +6,7 @@ import { WcOpcode, WcStatus } from '../enums/index.js';
 import type { Resource } from '../lifetime/resource.js';
 import { CompletionError } from './completion-error.js';
 import { collectDecoded } from './failed-completions.js';
+import { nicReason } from '../reasons/nic-reason.js';
 import type { ReceiveElements } from '../posting/receive-elements.js';
 import { type Linked, LinkedList } from './linked-list.js';
 import { type VacantReceive, VacantReceives } from './vacant-receives.js';
@@ -152,7 +153,11 @@ export class AwaitedRequests {
       collectDecoded(wc);
       fail(
         request,
-        new CompletionError(wc, { opcode: request.opcode, qpType: (request.qp as { qpType?: number }).qpType }),
+        new CompletionError(wc, {
+          opcode: request.opcode,
+          qpType: (request.qp as { qpType?: number }).qpType,
+          why: nicReason(request.qp, wc),
+        }),
       );
     }
     return true;

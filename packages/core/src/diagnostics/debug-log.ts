@@ -63,5 +63,7 @@ const started = Symbol.for('@verbs/core.debuglog');
 // The ESM and the CommonJS copy of this package share the channels.
 if (log.enabled && !(started in globalThis)) {
   Object.defineProperty(globalThis, started, { value: true });
+  // The software NIC tells what it drops, fails and refuses by itself, as it happens: datagrams that vanish, for one.
+  process.env['VERBS_SOFT_WHY'] ??= '-';
   for (const channel of Object.keys(lines)) start(channel as keyof DiagnosticsMessages);
 }

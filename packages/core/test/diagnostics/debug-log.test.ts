@@ -8,7 +8,11 @@ const nodeArgs = ['--expose-gc'];
 it('NODE_DEBUG=verbs writes a line for each thing of interest', async () => {
   const ended = await run(program, { nodeArgs, env: { NODE_DEBUG: 'verbs' } });
   expect(ended).toMatchObject({ code: 0, stdout: 'done\n' });
-  const lines = ended.stderr.trim().split('\n');
+  // Whether the NIC tells the one who asks depends on who hears of it first.
+  const lines = ended.stderr
+    .trim()
+    .split('\n')
+    .filter((line) => !line.includes(' ibv_poll_cq: REM_ACCESS_ERR: '));
   expect(lines.every((line) => /^VERBS \d+: /.test(line))).toBe(true);
   const told = lines.map((line) => line.replace(/^VERBS \d+: /, '').replaceAll(/0x0000[0-9a-f]{2}/g, '0x0000XX'));
   const expected = [
@@ -22,6 +26,8 @@ it('NODE_DEBUG=verbs writes a line for each thing of interest', async () => {
     'register MemoryRegion #3: 4096 bytes, LOCAL_WRITE|REMOTE_WRITE',
     'open CompletionQueue #4',
     'open QueuePair #5',
+    // The software NIC's own lines: what it refuses, and why.
+    /^soft0 queue pair 0x\w+, ibv_post_send: errno 22: the queue pair is in RESET and takes send requests from RTS on/,
     /^post failed on QueuePair #5, after 0 requests: EINVAL: invalid argument, ibv_post_send: the queue pair is in/,
     'QueuePair #5 0x0000XX: RESET -> INIT (modify)',
     'QueuePair #5 0x0000XX: INIT -> RTR (modify)',
@@ -29,6 +35,7 @@ it('NODE_DEBUG=verbs writes a line for each thing of interest', async () => {
     // Connected to itself, it fails as the one who is asked, or as the one who asks.
     /^completion failed in CompletionQueue #4: wrId 7 of 0x0000XX, (WR_FLUSH_ERR \(5\)|REM_ACCESS_ERR \(10\)), vendor error 0x0$/,
     /^QueuePair #5 0x0000XX: RTS -> ERR \((completion|event)\)$/,
+    /^soft0 queue pair 0x\w+: .* R_Key 0x\w+/,
     'event of soft0: QP_ACCESS_ERR, QueuePair #5',
     'event of soft0: PORT_ERR, port 1',
     'deregister MemoryRegion #3: 4096 bytes',
@@ -45,7 +52,7 @@ it('NODE_DEBUG=verbs writes a line for each thing of interest', async () => {
   for (const wanted of expected) expect(told.filter(tells(wanted)), String(wanted)).toHaveLength(1);
   // Nothing else, and in this order but for the event about the queue pair, which may come early or late, and tells the
   // new state then.
-  const anywhere = /QP_ACCESS_ERR|RTS -> ERR/;
+  const anywhere = /QP_ACCESS_ERR|RTS -> ERR|R_Key/;
   const order = told.filter((line) => !anywhere.test(line));
   const wantedOrder = expected.filter((wanted) => !anywhere.test(String(wanted)));
   expect(order.map((line) => wantedOrder.findIndex((wanted) => tells(wanted)(line)))).toEqual([...wantedOrder.keys()]);

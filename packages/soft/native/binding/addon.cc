@@ -57,6 +57,17 @@ Napi::Value stats(const Napi::CallbackInfo& info) {
   return counters;
 }
 
+Napi::Value reasons(const Napi::CallbackInfo& info) {
+  Napi::Array events = Napi::Array::New(info.Env());
+  const auto add = [](void* data, const char* text) {
+    auto& array = *static_cast<Napi::Array*>(data);
+    array[array.Length()] = text;
+  };
+  const int error = verbs_soft_reasons(text_argument(info, 0).c_str(), add, &events);
+  if (error != 0) return result(info, error);
+  return events;
+}
+
 Napi::Value processes(const Napi::CallbackInfo& info) {
   Napi::Array reports = Napi::Array::New(info.Env());
   const auto add = [](void* data, int pid, const char* text) {
@@ -143,6 +154,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("lastError", Napi::Function::New<last_error>(env, "lastError"));
   exports.Set("deviceNames", Napi::Function::New<device_names>(env, "deviceNames"));
   exports.Set("stats", Napi::Function::New<stats>(env, "stats"));
+  exports.Set("reasons", Napi::Function::New<reasons>(env, "reasons"));
   exports.Set("processes", Napi::Function::New<processes>(env, "processes"));
   exports.Set("captureStart", Napi::Function::New<capture_start>(env, "captureStart"));
   exports.Set("captureStop", Napi::Function::New<capture_stop>(env, "captureStop"));

@@ -41,6 +41,19 @@ int verbs_soft_stats(const char *device, verbs_soft_counter counter, void *data)
 typedef void (*verbs_soft_sysfs_file)(void *data, const char *path, const char *content);
 int verbs_soft_sysfs(const char *device, verbs_soft_sysfs_file file, void *data);
 
+/* Calls `event` for each of the last 64 refusals and failures of an open device, oldest first, with JSON text: a packet
+ * that was dropped, a request that failed, a call that was refused, each with the number, the name and the sentence of
+ * its reason, what would help, and the values that mattered. What repeats itself is one event, with its last time and a
+ * count. 64-bit numbers are strings. An event is an object:
+ *   time, pid, device, place ("arrival", "departure", "responder", "completion" or "call"), reason, number, count,
+ * text, help, values, and as far as there are such: call ("ibv_post_send"), errno, status ("REM_ACCESS_ERR"), nak,
+ * qpNum, peerQpNum, peerGid, wrId, and peers (reason, text, help: what the peer's end had against the request). With
+ * VERBS_SOFT_WHY in the environment, the path of a file of this user that nobody else may write to, each process
+ * appends its events to that file as they happen, one a line ("-": as plain text on standard error); of a reason that
+ * repeats itself the first 64, and then those with a count that is a power of two. ENODEV. */
+typedef void (*verbs_soft_event)(void *data, const char *event);
+int verbs_soft_reasons(const char *device, verbs_soft_event event, void *data);
+
 /* Calls `process` for each process of this user and network namespace that has a device of the software NIC open and
  * publishes its state (VERBS_SOFT_PUBLISH=0 in its environment switches that off), also for this one. `report` is JSON
  * text: the program, and for each device its ports, counters and queue pairs; 64-bit numbers are strings. All

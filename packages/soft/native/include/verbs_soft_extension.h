@@ -281,6 +281,11 @@ const struct verbs_soft_extension_table *verbs_soft_extension(uint32_t version);
  * that is gone is an error completion also where SIGSEGV is blocked. 0, or ENOENT if it is no region. */
 int verbs_soft_keep_mapped(struct ibv_mr *mr);
 
+/* Why the last request of a queue pair that completed with that status (enum ibv_wc_status) did so, in a sentence of at
+ * most `size` bytes with its zero; of a request that the peer refused, what its end had against it, if that is at the
+ * same device. ENOENT: nothing is known beyond the status. */
+int verbs_soft_why(struct ibv_context *context, uint32_t qp_num, int status, char *text, size_t size);
+
 /* The function that a library of "model=PATH" exports: registers its model by `extension`. 0 or a positive errno. */
 typedef const struct verbs_soft_extension_table *(*verbs_soft_extension_function)(uint32_t version);
 int verbs_soft_model_load(verbs_soft_extension_function extension);

@@ -5,6 +5,7 @@
 
 #include "nic/base/limits.h"
 #include "nic/core/completion.h"
+#include "nic/core/explanation.h"
 #include "nic/core/packet_builder.h"
 #include "nic/core/work_request.h"
 
@@ -40,6 +41,22 @@ ibv_wc_status send_datagram(Core& core, Qp& qp, std::uint32_t position) {
   return IBV_WC_SUCCESS;
 }
 
+// Why the queue pair does not take a datagram of `size` bytes; `next` is its receive request.
+[[gnu::cold]] Why why_not_taken(Core& core, const Qp& qp, const wire::Deth& deth, const RecvWqe* next,
+                                std::size_t size) {
+  if (deth.qkey != qp.attr.qkey) return {Reason::kDropQkey, {deth.qkey, qp.attr.qkey}};
+  if (next == nullptr) return {Reason::kDropNoReceive, {size}};
+  const std::uint32_t mtu = mtu_bytes(core.port_of(qp).active_mtu());
+  if (size > mtu) return {Reason::kDropLongDatagram, {size, qp.attr.port_num, mtu}};
+  return {Reason::kDropNoRoom, {next->length, size, size + kGrhSize}};
+}
+
+[[gnu::cold]] void drop_datagram(Core& core, const Qp& qp, const Packet& packet, const wire::Deth& deth,
+                                 const RecvWqe* next) {
+  ++core.counters.dropped_pkts;
+  explain_drop(core, why_not_taken(core, qp, deth, next, packet.payload().size()), &qp, &packet.frame, deth.src_qpn);
+}
+
 }  // namespace
 
 std::size_t send_datagrams(Core& core, Qp& qp, std::size_t budget) {
@@ -67,11 +84,11 @@ void receive_datagram(Core& core, Qp& qp, const Packet& packet) {
   const bool fits = next != nullptr && next->length >= payload.size() + kGrhSize;
   if (deth.qkey != qp.attr.qkey || next == nullptr || payload.size() > mtu_bytes(core.port_of(qp).active_mtu()) ||
       (!fits && !core.config.rules.short_datagrams_fail)) {
-    ++core.counters.dropped_pkts;
-    return;
+    return drop_datagram(core, qp, packet, deth, next);
   }
   dequeue_recv(core, qp);
   if (!fits) {
+    explain_responder(core, qp, 0, IBV_WC_LOC_LEN_ERR, why_not_taken(core, qp, deth, qp.recv.wqe, payload.size()));
     complete_recv(core, qp, IBV_WC_LOC_LEN_ERR, {});
     enter_error(core, qp);
     return;
@@ -81,6 +98,7 @@ void receive_datagram(Core& core, Qp& qp, const Packet& packet) {
   const std::span<const std::uint8_t> ip = packet.frame.ip;
   std::memcpy(grh + kGrhSize - ip.size(), ip.data(), ip.size());
   if (!write_to_recv(core, qp, 0, grh) || !write_to_recv(core, qp, kGrhSize, payload)) {
+    explain_responder(core, qp, 0, IBV_WC_LOC_PROT_ERR, why_no_receive_memory(core, qp));
     complete_recv(core, qp, IBV_WC_LOC_PROT_ERR, {});
     enter_error(core, qp, IBV_EVENT_QP_FATAL);
     return;
@@ -111,7 +129,10 @@ void receive_mad(Core& core, std::uint8_t port_num, const Packet& packet) {
   const wire::Deth deth = wire::Deth::parse(packet.header(packet.info.deth));
   if (core.config.mads == nullptr || deth.qkey != kManagementQkey || deth.src_qpn != kManagementQpn) {
     ++core.counters.dropped_pkts;
-    return;
+    const bool answers = core.config.mads != nullptr;
+    const Why why = answers ? Why{Reason::kDropQkey, {deth.qkey, kManagementQkey}}
+                            : Why{Reason::kDropUnknownQp, {packet.bth.dest_qpn}};
+    return explain_drop(core, why, nullptr, &packet.frame, deth.src_qpn);
   }
   core.config.mads->mad(port_num, packet.frame.path(), packet.payload(), core.now);
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "nic/completer.h"
+#include "nic/core/explanation.h"
 #include "nic/core/packet.h"
 #include "nic/datagram.h"
 #include "nic/responder/responder.h"
@@ -77,23 +78,68 @@ std::optional<wire::FrameView> find_packet(const Core& core, const Port& port, s
   return parses_plain ? plain : std::nullopt;
 }
 
-bool has_valid_headers(const Parsed& parsed) {
-  return parsed.info != nullptr && parsed.frame->transport.size() >= parsed.info->header_size + parsed.trailer_size() &&
-         parsed.bth.version == 0 && (parsed.bth.pkey & 0x7fff) == (kDefaultPkey & 0x7fff);
+Reason check_headers(const Parsed& parsed) {
+  if (parsed.info == nullptr || parsed.frame->transport.size() < parsed.info->header_size + parsed.trailer_size() ||
+      parsed.bth.version != 0) {
+    return Reason::kDropMalformed;
+  }
+  return (parsed.bth.pkey & 0x7fff) == (kDefaultPkey & 0x7fff) ? Reason::kNone : Reason::kDropPkey;
 }
 
 // Whether the queue pair takes such a packet on that port, in its state and from that sender.
-bool is_accepted(const Parsed& parsed, std::uint8_t port_num) {
-  if (parsed.is_to_group()) return parsed.is_datagram() && parsed.bth.dest_qpn == kMulticastQpn;
-  if (parsed.is_to_management()) return parsed.is_datagram();
+Reason check_receiver(const Parsed& parsed, std::uint8_t port_num) {
+  if (parsed.is_to_group()) {
+    return parsed.is_datagram() && parsed.bth.dest_qpn == kMulticastQpn ? Reason::kNone : Reason::kDropMalformed;
+  }
+  if (parsed.is_to_management()) return parsed.is_datagram() ? Reason::kNone : Reason::kDropMalformed;
   const Qp* qp = parsed.qp;
-  if (qp == nullptr || qp->attr.port_num != port_num) return false;
-  if (qp->transport != wire::transport_of(parsed.bth.opcode)) return false;
+  if (qp == nullptr) return Reason::kDropUnknownQp;
+  if (qp->attr.port_num != port_num) return Reason::kDropPort;
+  if (qp->transport != wire::transport_of(parsed.bth.opcode)) return Reason::kDropTransport;
   const bool request = parsed.is_request();
   // An XRC initiator takes no requests, a target no responses.
-  if (qp->type == (request ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV)) return false;
-  if (request ? !qp->may_receive() : !qp->may_send()) return false;
-  return parsed.is_datagram() || is_from_peer(*qp, request, *parsed.frame);
+  if (qp->type == (request ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV)) return Reason::kDropTransport;
+  if (request ? !qp->may_receive() : !qp->may_send()) return Reason::kDropState;
+  return parsed.is_datagram() || is_from_peer(*qp, request, *parsed.frame) ? Reason::kNone : Reason::kDropPeer;
+}
+
+// The values that mattered.
+[[gnu::cold]] Why with_values(Reason reason, const Parsed& parsed, std::uint8_t port_num) {
+  switch (reason) {
+    case Reason::kDropPkey:
+      return {reason, {parsed.bth.pkey}};
+    case Reason::kDropUnknownQp:
+      return {reason, {parsed.bth.dest_qpn}};
+    case Reason::kDropPort:
+      return {reason, {parsed.qp->attr.port_num, port_num}};
+    case Reason::kDropTransport:
+      return {reason, {static_cast<std::uint64_t>(parsed.qp->type), parsed.bth.opcode}};
+    case Reason::kDropState:
+      return {reason, {static_cast<std::uint64_t>(parsed.qp->state)}};
+    case Reason::kDropPortDown:
+      return {reason, {port_num}};
+    default:
+      return {reason};
+  }
+}
+
+// Of a datagram the sender's queue pair.
+std::uint32_t source_qp_of(const Parsed& parsed) {
+  if (!parsed.is_datagram() || check_headers(parsed) != Reason::kNone) return 0;
+  return wire::Deth::parse(parsed.frame->transport.data() + parsed.info->deth).src_qpn;
+}
+
+// Counts a packet that is dropped as `counter` has it.
+[[gnu::cold]] void drop_packet(Core& core, std::uint64_t& counter, Reason reason, const Parsed& parsed,
+                               std::uint8_t port_num) {
+  ++counter;
+  const bool ended = reason == Reason::kDropUnknownQp || reason == Reason::kDropState;
+  if (ended && !parsed.is_request()) {
+    // A response to a queue pair that has ended or failed meanwhile, which is no mistake or one that was explained.
+    ++core.all_counters.reasons[static_cast<std::size_t>(reason)];
+    return;
+  }
+  explain_drop(core, with_values(reason, parsed, port_num), parsed.qp, parsed.frame, source_qp_of(parsed));
 }
 
 bool has_valid_icrc(const Parsed& parsed, std::span<const std::uint8_t> frame) {
@@ -103,6 +149,11 @@ bool has_valid_icrc(const Parsed& parsed, std::span<const std::uint8_t> frame) {
 }
 
 }  // namespace
+
+void Ingress::drop() {
+  ++core_.counters.dropped_pkts;
+  explain_drop(core_, {Reason::kDropMalformed}, nullptr, nullptr);
+}
 
 // What the list says is the sender's: sizes may be any. The state machines check them as those of payloads.
 void Ingress::handle_referring(Qp& qp, const Packet& packet, link::SenderMemory& memory, Nanos now) {
@@ -137,17 +188,17 @@ void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame
   const Parsed parsed(core_, *view);
   if (plain && parsed.info != nullptr && parsed.qp != nullptr &&
       !receives_through(*parsed.qp, parsed.is_request(), nullptr)) {
-    return drop();
+    return drop_packet(core_, core_.counters.dropped_pkts, Reason::kDropTunnel, parsed, port_num);
   }
-  if (!parsed.is_to_group() && !port->is_destination(*view)) return drop();
-  if (!port->is_up()) {
-    ++core_.counters.link_dropped;
-    return;
+  if (!parsed.is_to_group() && !port->is_destination(*view)) {
+    return drop_packet(core_, core_.counters.dropped_pkts, Reason::kDropDestination, parsed, port_num);
   }
-  if (!has_valid_headers(parsed) || !is_accepted(parsed, port_num)) return drop();
+  if (!port->is_up()) return drop_packet(core_, core_.counters.link_dropped, Reason::kDropPortDown, parsed, port_num);
+  Reason wrong = check_headers(parsed);
+  if (wrong == Reason::kNone) wrong = check_receiver(parsed, port_num);
+  if (wrong != Reason::kNone) return drop_packet(core_, core_.counters.dropped_pkts, wrong, parsed, port_num);
   if (form == link::FrameForm::kSealed && !has_valid_icrc(parsed, frame)) {
-    ++core_.counters.icrc_err;
-    return;
+    return drop_packet(core_, core_.counters.icrc_err, Reason::kDropIcrc, parsed, port_num);
   }
   ++core_.counters.rcvd_pkts;
   core_.counters.rcvd_bytes += frame.size();

@@ -30,7 +30,7 @@ class Ingress {
   void deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now, link::FrameForm form,
                link::SenderMemory* memory);
   void handle_referring(Qp& qp, const Packet& packet, link::SenderMemory& memory, Nanos now);
-  void drop() { ++core_.counters.dropped_pkts; }
+  [[gnu::cold]] void drop();
 
   Core& core_;
 };

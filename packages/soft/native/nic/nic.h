@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "nic/core/core.h"
+#include "nic/core/explanation.h"
 #include "nic/datagram.h"
 #include "nic/ingress.h"
 #include "nic/raw_packets.h"
@@ -78,6 +79,13 @@ class Nic {
   void send_mad(std::uint8_t port_num, const wire::Path& path, std::span<const std::uint8_t> bytes) {
     nic::send_mad(core_, port_num, path, bytes);
   }
+
+  // -- reasons
+  // A call of the program is refused by the host, or by a part that only says why.
+  void explain(Place place, int error, const Why& why, const Qp* qp = nullptr) {
+    explain_call(core_, place, error, why, qp);
+  }
+  const ReasonRing& reasons() const { return core_.reasons; }
 
   // -- the device as a whole
   void query_device(ibv_device_attr* attr) const;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "nic/core/completion.h"
+#include "nic/core/explanation.h"
 #include "nic/core/work_request.h"
 #include "wire/bytes.h"
 
@@ -93,14 +94,19 @@ int RawPackets::deliver(Qp* to, const verbs_soft_frame& frame, const verbs_soft_
   }
   if (!qp.may_receive()) {
     ++counters.raw_not_receiving;
+    explain_drop(core_, {Reason::kDropState, {qp.state}}, &qp, nullptr);
     return 0;
   }
   if (!dequeue_recv(core_, qp)) {
     ++counters.out_of_buffer;
+    explain_drop(core_, {Reason::kDropNoReceive, {frame.size}}, &qp, nullptr);
     return 0;
   }
   const bool fits = frame.size <= qp.recv.wqe->length;
   if (!fits || !write_to_recv(core_, qp, 0, {frame.data, frame.size})) {
+    const Why why =
+        fits ? why_no_receive_memory(core_, qp) : Why{Reason::kShortReceive, {qp.recv.wqe->length, frame.size}};
+    explain_responder(core_, qp, 0, fits ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR, why);
     complete_recv(core_, qp, fits ? IBV_WC_LOC_PROT_ERR : IBV_WC_LOC_LEN_ERR, {});
     enter_error(core_, qp, IBV_EVENT_QP_FATAL);
     return 0;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { configure } from '@verbs/soft';
+import { join } from 'node:path';
+import { configure, type ReasonReport } from '@verbs/soft';
 import { Failure, messageOf } from '@verbs/lib/failure';
 import { Collection, incompleteFailure } from '../capture/collect.js';
 import type { CaptureSummary } from '../capture/pcapng.js';
@@ -8,12 +9,15 @@ import { note } from '../output.js';
 import { runProgram } from './child.js';
 import { configurationText } from './configuration.js';
 import { type DropIn, prepareDropIn, unusable } from './drop-in.js';
+import { ReasonFile } from './reason-file.js';
 
 export interface LaunchOptions {
   device?: string[];
   faults?: string;
   /** The file that the capture goes to. */
   capture?: string;
+  /** Called with what the software NIC of a program drops, fails and refuses, soon after it happens. */
+  report?: (reason: ReasonReport) => void;
 }
 
 export interface LaunchResult {
@@ -59,9 +63,11 @@ export async function launch(command: readonly string[], options: LaunchOptions)
     const collection = options.capture === undefined ? undefined : new Collection(options.capture);
     try {
       const environment = environmentFor(dropIn, options, collection);
+      const reasons = options.report && new ReasonFile(reasonPath(dropIn), options.report);
+      if (reasons !== undefined) environment['VERBS_SOFT_WHY'] = reasons.path;
       checkConfiguration(environment['VERBS_SOFT'] ?? '', options);
       dropIn.makeFiles(environment);
-      const status = await runProgram(program, args, environment);
+      const status = await runProgram(program, args, environment).finally(() => reasons?.finish());
       if (!dropIn.used()) tellOthers(command);
       return collection === undefined ? { status } : await withCapture(status, collection, options.capture ?? '');
     } finally {
@@ -70,6 +76,11 @@ export async function launch(command: readonly string[], options: LaunchOptions)
   } finally {
     dropIn.remove();
   }
+}
+
+/** In the folder of the run, which goes with it. */
+function reasonPath({ environment }: DropIn): string {
+  return join(environment['VERBS_SOFT_SYSTEM'] ?? '', 'why');
 }
 
 function environmentFor(

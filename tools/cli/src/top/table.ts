@@ -47,6 +47,7 @@ function deviceLines(device: DeviceRates): Line[] {
     `    retransmitted ${rate('retransmitted_pkts')}/s (${total('retransmitted_pkts')})` +
       `  RNR NAKs ${rate('rcvd_rnr_err')}/s (${total('rcvd_rnr_err')})` +
       `  timeouts ${total('ack_timeout')}  dropped ${total('dropped_pkts')}`,
+    ...dropLines(device),
   ].map((text) => ({ text }));
   if (queuePairs.length === 0) return lines;
   lines.push({
@@ -57,6 +58,15 @@ function deviceLines(device: DeviceRates): Line[] {
   const left = queuePairCount - queuePairs.length;
   if (left > 0) lines.push({ text: `    … ${left} more queue pairs` });
   return lines;
+}
+
+/** Why packets were dropped: datagrams that vanish, for one. */
+function dropLines({ counters }: DeviceRates): string[] {
+  const drops = Object.entries(counters).filter(([name, count]) => name.startsWith('drop_') && count > 0n);
+  if (drops.length === 0) return [];
+  return [
+    `    dropped: ${drops.map(([name, count]) => `${name.slice('drop_'.length)} ${short(Number(count))}`).join(', ')}  (verbs why PID)`,
+  ];
 }
 
 function activity({ sentPacketsPerSecond = 0, receivedPacketsPerSecond = 0, state }: QueuePairRates): number {

@@ -137,6 +137,7 @@ std::shared_ptr<const Library> Library::open(const std::string& name, const std:
   find("ibv_qp_attach_comp_cntr", "IBVERBS_1.18", &f.qp_attach_comp_cntr);
   find("ibv_resolve_eth_l2_from_gid", "IBVERBS_1.1", &f.resolve_eth_l2_from_gid);
   find("verbs_soft_keep_mapped", "VERBS_SOFT_1", &f.soft_keep_mapped);
+  find("verbs_soft_why", "VERBS_SOFT_1", &f.soft_why);
   return library;
 }
 

@@ -116,6 +116,8 @@ struct Functions {
 
   // The software NIC's own: the caller keeps the memory of the region mapped until the region ends or moves.
   int (*soft_keep_mapped)(ibv_mr*);
+  // Its own as well: why the last request of the queue pair with that number that has that status failed.
+  int (*soft_why)(ibv_context*, std::uint32_t, int, char*, std::size_t);
 };
 
 class Library {

@@ -181,6 +181,20 @@ Napi::Value port_attributes(const Napi::CallbackInfo& info) {
   return object;
 }
 
+// softWhy(context, qpNum, status): a sentence | undefined
+Napi::Value soft_why(const Napi::CallbackInfo& info) {
+  constexpr std::size_t kRoom = 1024;
+  const Napi::Env env = info.Env();
+  const auto context = unwrap<Context>(info, 0);
+  const auto why = context->functions().soft_why;
+  char text[kRoom] = "";
+  if (why == nullptr || why(context->ctx(), info[1].As<Napi::Number>().Uint32Value(),
+                            info[2].As<Napi::Number>().Int32Value(), text, sizeof text) != 0) {
+    return env.Undefined();
+  }
+  return Napi::String::New(env, text);
+}
+
 // queryGid(context, portNum, index): 16 bytes | -errno
 Napi::Value query_gid(const Napi::CallbackInfo& info) {
   const auto context = unwrap<Context>(info, 0);
@@ -298,6 +312,7 @@ void init_query(Napi::Object exports) {
   export_function<query_device>(exports, "queryDevice");
   export_function<query_device_ex>(exports, "queryDeviceEx");
   export_function<port_attributes>(exports, "queryPort");
+  export_function<soft_why>(exports, "softWhy");
   export_function<query_gid>(exports, "queryGid");
   export_function<query_pkey>(exports, "queryPkey");
   export_function<query_gid_table>(exports, "queryGidTable");

@@ -148,7 +148,13 @@ extern "C" {
 ibv_mr* soft_reg_mr(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova, unsigned access) {
   return verb([&] {
     if (!nic::has_page_offset_of(addr, iova)) return abi::null_with<ibv_mr>(EINVAL);
-    if (const int error = nic::check_region(addr, length, access)) return abi::null_with<ibv_mr>(error);
+    if (const int error = nic::check_region(addr, length, access)) {
+      abi::control(pd->context, [&](nic::Nic& nic, link::Nanos) {
+        nic.explain(nic::Place::kRegMr, error, nic::why_no_region(addr, length, access, error));
+        return 0;
+      });
+      return abi::null_with<ibv_mr>(error);
+    }
     return abi::make_mr(pd, addr, length, true, [&](nic::Nic& nic, nic::Mr** mr) {
       return nic.mrs().reg(abi::of(pd)->nic, addr, length, iova, access, mr);
     });

@@ -25,6 +25,7 @@ int SendBatch::complete(host::Adapter* adapter, host::DataPath::Qp qp) {
   if (!section_.inside()) return EINVAL;
   int error = adapter ? error_ : EINVAL;
   if (error == 0 && count_ > 0) error = adapter->data_path.post_batch(qp, requests_.data());
+  if (error_ != 0 && adapter) adapter->data_path.refuse_batch(qp, error_);
   section_.leave();
   return error;
 }

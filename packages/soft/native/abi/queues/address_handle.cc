@@ -122,8 +122,12 @@ extern "C" {
 ibv_ah* soft_create_ah(ibv_pd* pd, ibv_ah_attr* attr) {
   return verb([&]() -> ibv_ah* {
     nic::Ah* ah = nullptr;
-    const int error = abi::control(
-        pd->context, [&](nic::Nic& nic, link::Nanos) { return nic.ahs().create(abi::of(pd)->nic, attr, &ah); });
+    const int error = abi::control(pd->context, [&](nic::Nic& nic, link::Nanos) {
+      nic::Why why;
+      const int refused = nic.ahs().create(abi::of(pd)->nic, attr, &ah, &why);
+      if (refused != 0) nic.explain(nic::Place::kCreateAh, refused, why);
+      return refused;
+    });
     if (error != 0) return abi::null_with<ibv_ah>(error);
     // The NIC allocates the memory of the structure, so that its place comes after it.
     const int failed = contain([&] { return publish(&ah->ibv, pd); }, [](int lacking) { return lacking; });

@@ -3,13 +3,16 @@
 #include <infiniband/verbs.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <memory>
+#include <string>
 
 #include "abi/model/extension.h"
 #include "abi/objects/objects.h"
 #include "abi/queues/events.h"
 #include "abi/queues/shared_receive.h"
+#include "verbs_soft_extension.h"
 
 using namespace verbs::soft;
 
@@ -124,6 +127,11 @@ int query_qp(ibv_qp* ibv, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) {
   return 0;
 }
 
+bool says_no_more_than_status(nic::Reason reason) {
+  return reason == nic::Reason::kPeerRefused || reason == nic::Reason::kNoReceiveAtPeer ||
+         reason == nic::Reason::kNoAnswer || reason == nic::Reason::kBadResponse;
+}
+
 }  // namespace
 
 namespace verbs::soft::abi {
@@ -201,6 +209,29 @@ int soft_destroy_qp(ibv_qp* ibv) {
     abi::release_acknowledged(*ibv, is_acknowledged, [&] { release_qp(qp); });
     return 0;
   });
+}
+
+int verbs_soft_why(ibv_context* context, std::uint32_t qp_num, int status, char* text, std::size_t size) {
+  return contain_call(
+      [&] {
+        abi::Uses uses;
+        if (const int error = uses.add(context)) return error;
+        nic::ReasonEvent event;
+        const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
+          const auto* found = nic.reasons().find_last([&](const nic::ReasonEvent& each) {
+            return each.qp == qp_num && static_cast<int>(each.status) == status;
+          });
+          if (found != nullptr) event = *found;
+          return found != nullptr ? 0 : ENOENT;
+        });
+        if (error != 0) return error;
+        const bool known_by_peer = event.peers.reason != nic::Reason::kNone;
+        if (!known_by_peer && says_no_more_than_status(event.why.reason)) return ENOENT;
+        const std::string sentence = nic::sentence_of(known_by_peer ? event.peers : event.why);
+        std::snprintf(text, size, "%s%s", known_by_peer ? "at the peer's end " : "", sentence.c_str());
+        return 0;
+      },
+      [](int error) { return error; });
 }
 
 // Data may be written out of order when packets are lost and retransmitted.

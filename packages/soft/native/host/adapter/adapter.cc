@@ -13,7 +13,7 @@ namespace verbs::soft::host {
 
 int Adapter::open(const DeviceConfig& config, std::uint64_t guid, const FrameHook& hook,
                   std::vector<FollowedCounter> followed, std::unique_ptr<Adapter>* adapter) {
-  std::unique_ptr<Adapter> opened(new Adapter);
+  std::unique_ptr<Adapter> opened(new Adapter(config.name));
   DeviceCore& core = opened->core;
   if (const int error = core.engine.open_ports(config, hook, [&core] { core.progress.wake(); })) return error;
   if (!config.capture.path.empty()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "host/adapter/counters.h"
 #include "host/adapter/data_path.h"
@@ -59,7 +60,7 @@ class Adapter final {
   Instruments instruments{core};
 
  private:
-  Adapter() = default;
+  explicit Adapter(const std::string& device) : events(device) {}
 };
 
 }  // namespace verbs::soft::host

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "host/error.h"
@@ -71,6 +72,7 @@ void Instruments::report_counters(const Counter& counter) {
   const LinkCounters links = core_.engine.link_counters();
   const nic::DeviceCounters counted = core_.nic().counted();
   report(counted.packets, links, counter);
+  report_drops(counted, counter);
   if (core_.engine.raw()) report(counted.frames, links, counter);
 }
 
@@ -128,6 +130,13 @@ void report(const nic::Counters& counters, const LinkCounters& links, const Coun
   links.report(counter);
 }
 
+void report_drops(const nic::DeviceCounters& counters, const Counter& counter) {
+  for (std::size_t i = 0; i < nic::kReasons; ++i) {
+    const char* name = nic::info_of(static_cast<nic::Reason>(i)).name;
+    if (std::string_view(name).starts_with("drop_")) counter(name, counters.reasons[i]);
+  }
+}
+
 void report(const nic::FrameCounters& counters, const LinkCounters& links, const Counter& counter) {
   for (const auto& [name, member] : kFrameCounters) counter(name, counters.*member);
   links.report_switch(counter);
@@ -137,6 +146,7 @@ std::vector<const char*> names_in_order(bool has_frames) {
   std::vector<const char*> names;
   for (const auto& entry : kCounters) names.push_back(entry.first);
   for (const auto& entry : kFrameCounters) names.push_back(has_frames ? entry.first : nullptr);
+  for (std::size_t i = 0; i < nic::kReasons; ++i) names.push_back(nic::info_of(static_cast<nic::Reason>(i)).name);
   return names;
 }
 

@@ -17,6 +17,8 @@ using Counter = LinkCounters::Counter;
 // Calls `counter` with the name and value of each counter: of the NIC by the kernel's soft-RoCE names, of the links
 // with the prefixes "link_" and "fault_".
 void report(const nic::Counters& counters, const LinkCounters& links, const Counter& counter);
+// By the reasons for which packets were dropped.
+void report_drops(const nic::DeviceCounters& counters, const Counter& counter);
 // The same for raw packets.
 void report(const nic::FrameCounters& counters, const LinkCounters& links, const Counter& counter);
 

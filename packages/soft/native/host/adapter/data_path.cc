@@ -101,6 +101,17 @@ int DataPath::post_batch(Qp live, ibv_send_wr* wr) {
   return error;
 }
 
+void DataPath::refuse_batch(Qp live, int error) {
+  if (core_.reject_inherited() != 0) return;
+  const std::lock_guard guard(core_.lock);
+  const nic::Qp* qp = live.load(std::memory_order_relaxed);
+  if (!qp) return;
+  nic::Why why{nic::Reason::kBatchForm};
+  if (error == EOPNOTSUPP) why = {nic::Reason::kOperationNotAsked};
+  if (error == ENOMEM) why = {nic::Reason::kQueueFull, {qp->sq.capacity()}};
+  core_.nic().explain(nic::Place::kWrComplete, error, why, qp);
+}
+
 int DataPath::post_recv(Qp live, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   if (const int error = core_.reject_inherited()) return error;
   const std::lock_guard guard(core_.lock);

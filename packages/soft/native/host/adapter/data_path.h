@@ -27,6 +27,8 @@ class DataPath {
   int post_send(Qp qp, ibv_send_wr* wr, ibv_send_wr** bad_wr);
   // All of the requests or, with an error, none.
   int post_batch(Qp qp, ibv_send_wr* wr);
+  // Says why ibv_wr_complete() refuses what the calls before it have collected.
+  void refuse_batch(Qp qp, int error);
   int post_recv(Qp qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
   int post_srq_recv(Srq srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
   // As a poll of an empty queue, for a program that waits for something else. 0, or EIO in a forked child.

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "host/events/completion_channel.h"
+#include "host/publication/reasons.h"
 #include "nic/nic.h"
 #include "verbs_soft_cancel.h"
 
@@ -37,6 +38,11 @@ void EventRouter::async(const nic::AsyncEvent& event) {
     return;
   }
   target->async->push(reported, target);
+}
+
+void EventRouter::explained(nic::ReasonEvent& event) {
+  event.time = now();
+  append_reason(device_, event);
 }
 
 namespace {

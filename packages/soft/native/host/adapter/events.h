@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "host/adapter/device_core.h"
@@ -19,6 +21,8 @@ class EventRouter final : public nic::EventSink {
     AsyncQueue* queue;
     std::uint32_t number;  // of the device, from 1 on, in the order of opening
   };
+  explicit EventRouter(std::string device) : device_(std::move(device)) {}
+
   // Contexts receive the events of ports and of the device.
   void add_context(AsyncQueue* queue) { contexts_.push_back({queue, ++last_number_}); }
   void remove_context(AsyncQueue* queue) {
@@ -28,8 +32,10 @@ class EventRouter final : public nic::EventSink {
 
   void completion(nic::Cq* cq) override;
   void async(const nic::AsyncEvent& event) override;
+  void explained(nic::ReasonEvent& event) override;
 
  private:
+  std::string device_;
   std::vector<Context> contexts_;
   std::uint32_t last_number_ = 0;
 };

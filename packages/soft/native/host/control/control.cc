@@ -4,10 +4,12 @@
 
 #include "host/configuration/configuration.h"
 #include "host/configuration/option.h"
+#include "host/devices/device_report.h"
 #include "host/devices/registry.h"
 #include "host/devices/sysfs.h"
 #include "host/error.h"
 #include "host/publication/reader.h"
+#include "host/publication/reasons.h"
 #include "verbs_soft.h"
 #include "verbs_soft_boundary.h"
 
@@ -51,6 +53,17 @@ const char* verbs_soft_device_name(unsigned int index) {
 int verbs_soft_stats(const char* name, verbs_soft_counter counter, void* data) {
   return with_device(name, [&](Device& device) {
     device.report_counters([&](const char* key, std::uint64_t value) { counter(data, key, value); });
+    return 0;
+  });
+}
+
+int verbs_soft_reasons(const char* name, verbs_soft_event event, void* data) {
+  return with_device(name, [&](Device& device) {
+    for (const verbs::soft::nic::ReasonEvent& each : copy_reasons(device)) {
+      Json json;
+      write_reason(json, device.config().name, each);
+      event(data, json.take().c_str());
+    }
     return 0;
   });
 }

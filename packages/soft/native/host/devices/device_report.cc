@@ -1,9 +1,9 @@
 #include "host/devices/device_report.h"
 
-#include <arpa/inet.h>
-
 #include <mutex>
 #include <vector>
+
+#include "host/publication/reasons.h"
 
 namespace verbs::soft::host {
 
@@ -42,39 +42,15 @@ QueuePair copy(const nic::Qp& qp) {
           .round_trip = static_cast<std::uint64_t>(req.round_trip.smoothed())};
 }
 
-const char* name(ibv_qp_type type) {
-  switch (type) {
-    case IBV_QPT_RC:
-      return "RC";
-    case IBV_QPT_UC:
-      return "UC";
-    case IBV_QPT_UD:
-      return "UD";
-    case IBV_QPT_XRC_SEND:
-      return "XRC_SEND";
-    case IBV_QPT_XRC_RECV:
-      return "XRC_RECV";
-    case IBV_QPT_RAW_PACKET:
-      return "RAW_PACKET";
-    default:
-      return "DRIVER";
-  }
-}
-
-const char* name(ibv_qp_state state) {
-  constexpr const char* kNames[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"};
-  return state < std::size(kNames) ? kNames[state] : "UNKNOWN";
-}
-
-std::string text(const wire::Gid& gid) {
-  char buffer[INET6_ADDRSTRLEN] = "";
-  inet_ntop(AF_INET6, gid.bytes.data(), buffer, sizeof buffer);
-  return buffer;
-}
-
 void write_queue_pair(Json& json, const QueuePair& qp) {
-  json.open('{').key("qpNum").value(qp.number).key("type").value(name(qp.type)).key("state").value(name(qp.state));
-  json.key("destQpNum").value(qp.destination_number).key("destGid").value(text(qp.destination));
+  json.open('{')
+      .key("qpNum")
+      .value(qp.number)
+      .key("type")
+      .value(nic::name_of(qp.type))
+      .key("state")
+      .value(nic::name_of(qp.state));
+  json.key("destQpNum").value(qp.destination_number).key("destGid").value(gid_name(qp.destination));
   json.key("postedSends").value(qp.sends).key("postedReceives").value(qp.receives);
   json.key("window").value(qp.window).key("inFlight").value(qp.in_flight);
   json.key("sentPsn").value(qp.sent_psn).key("receivedPsn").value(qp.received_psn);
@@ -122,6 +98,7 @@ void write_list(Json& json, const char* key, const std::vector<Entry>& entries, 
 
 void write_report(Json& json, Device& device) {
   std::vector<QueuePair> qps;
+  const std::vector<nic::ReasonEvent> events = copy_reasons(device);
   std::size_t count = 0, pds = 0, cqs = 0, mrs = 0, srqs = 0, contexts = 0;
   struct PortReport {
     std::uint32_t mtu;
@@ -143,7 +120,7 @@ void write_report(Json& json, Device& device) {
     });
     for (int port_num = 1; port_num <= device.config().ports; ++port_num) {
       const nic::Port& port = core.nic().ports()[port_num];
-      ports.push_back({nic::mtu_bytes(port.active_mtu()), port.is_up(), text(port.first_gid())});
+      ports.push_back({nic::mtu_bytes(port.active_mtu()), port.is_up(), gid_name(port.first_gid())});
     }
   }
   json.open('{').key("name").value(device.config().name).key("kind").value(device.config().kind);
@@ -161,7 +138,18 @@ void write_report(Json& json, Device& device) {
   }
   json.key("queuePairCount").value(static_cast<std::uint32_t>(count)).key("queuePairs").open('[');
   for (const QueuePair& qp : qps) write_queue_pair(json, qp);
+  json.close(']').key("reasons").open('[');
+  for (const nic::ReasonEvent& event : events) write_reason(json, device.config().name, event);
   json.close(']').close('}');
+}
+
+std::vector<nic::ReasonEvent> copy_reasons(Device& device) {
+  std::vector<nic::ReasonEvent> events;
+  if (!device.is_open()) return events;
+  DeviceCore& core = device.adapter()->core;
+  const std::lock_guard guard(core.lock);
+  core.nic().reasons().for_each([&](const nic::ReasonEvent& event) { events.push_back(event); });
+  return events;
 }
 
 void write_objects(Json& json, Device& device) {

@@ -20,6 +20,7 @@
 #include "host/machine/machine.h"
 #include "host/models/models.h"
 #include "host/progress/clock.h"
+#include "host/publication/reasons.h"
 #include "verbs_soft_boundary.h"
 #include "wire/gid.h"
 
@@ -330,6 +331,7 @@ int Registry::open(const ibv_device* ibv, Device** device, Adapter** adapter) {
     return fail(ENODEV, "the device is not one of the software NIC's present configuration; list the devices again");
   }
   const int error = (*device)->open(adapter);
+  if (error != 0) append_open_failure((*device)->config().name, error, last_error());
   show_changes();
   if (error == 0 && !publisher_) publisher_ = Publisher::start([this] { return report(); });
   return error;

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "link/link.h"
+#include "nic/base/reasons.h"
 #include "wire/frame.h"
 
 namespace verbs::soft::nic {
@@ -101,6 +102,8 @@ class EventSink {
  public:
   virtual void completion(Cq* cq) = 0;  // an armed CQ got its entry, and is disarmed
   virtual void async(const AsyncEvent& event) = 0;
+  // Something was refused or failed. The host may correct the time.
+  virtual void explained(ReasonEvent&) {}
 
  protected:
   ~EventSink() = default;
@@ -160,6 +163,7 @@ struct FrameCounters {
 struct DeviceCounters {
   Counters packets;
   FrameCounters frames;
+  std::array<std::uint64_t, kReasons> reasons{};  // how often, by Reason
 };
 
 // What was counted between two times.

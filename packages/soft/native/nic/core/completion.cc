@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "nic/core/explanation.h"
 #include "nic/core/payload.h"
 #include "nic/core/work_request.h"
 
@@ -19,6 +20,11 @@ void count_send(Qp& qp, const SendWqe& wqe, ibv_wc_status status) {
     default:
       return;
   }
+}
+
+// They follow from a failure that is explained: they are counted, and leave the ring to the causes.
+void count_flushed(Core& core, std::uint32_t count) {
+  core.all_counters.reasons[static_cast<std::size_t>(Reason::kFlushed)] += count;
 }
 
 // What polling the completion of `count` requests gives back, unless they give it back now.
@@ -46,7 +52,7 @@ void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
   const Slots slots = slots_of(core, &sq.released, sq.head - sq.reported);
   sq.reported = sq.head;
   if (!reports) return;
-  qp.send_cq->add(false, core.events, slots, {}, [&](ibv_wc& wc) {
+  const bool added = qp.send_cq->add(false, core.events, slots, {}, [&](ibv_wc& wc) {
     wc = {};
     wc.wr_id = wqe.wr_id;
     wc.status = status;
@@ -54,6 +60,8 @@ void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
     wc.byte_len = wqe.length;
     wc.qp_num = qp.number;
   });
+  if (!added) [[unlikely]]
+    explain_overrun(core, qp, *qp.send_cq);
 }
 
 bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& received) {
@@ -77,9 +85,13 @@ bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& rec
   ++core.counters.rdma_recvs;
   qp.count(CompletionCounter::kRecv, status, received.byte_len);
   if (srq == nullptr || srq->cq == nullptr) {
-    return qp.recv_cq->add(received.solicited, core.events, slots, received.tags, fill);
+    if (qp.recv_cq->add(received.solicited, core.events, slots, received.tags, fill)) [[likely]]
+      return true;
+    explain_overrun(core, qp, *qp.recv_cq);
+    return false;
   }
   if (srq->cq->add(received.solicited, core.events, slots, received.tags, fill)) return true;
+  explain_overrun(core, qp, *srq->cq);
   // The CQ of the shared queue has overrun, so no QP can use the queue.
   if (!srq->failed) core.events.async({.type = IBV_EVENT_SRQ_ERR, .srq = srq});
   srq->failed = true;
@@ -119,6 +131,7 @@ void enter_error(Core& core, Qp& qp, ibv_event_type event) {
 
 void fail_send(Core& core, Qp& qp, ibv_wc_status status) {
   revoke_references(core, qp);
+  explain_failed_send(core, qp, status);
   complete_send(core, qp, status);
   if (qp.is_reliable()) return enter_error(core, qp);
   qp.state = qp.attr.qp_state = IBV_QPS_SQE;
@@ -129,6 +142,7 @@ void fail_send(Core& core, Qp& qp, ibv_wc_status status) {
 }
 
 void flush_sends(Core& core, Qp& qp) {
+  count_flushed(core, qp.sq.tail - qp.sq.head);
   while (!qp.sq.empty()) complete_send(core, qp, IBV_WC_WR_FLUSH_ERR);
   qp.req.position = qp.sq.head;
   qp.req.packet = 0;
@@ -137,6 +151,7 @@ void flush_sends(Core& core, Qp& qp) {
 
 void flush_receives(Core& core, Qp& qp) {
   while (qp.recv.wqe != nullptr || (!qp.rq.empty() && dequeue_recv(core, qp))) {
+    count_flushed(core, 1);
     complete_recv(core, qp, IBV_WC_WR_FLUSH_ERR, {});
   }
   qp.resp.message = ResponderState::Message::kNone;

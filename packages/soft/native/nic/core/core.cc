@@ -23,4 +23,12 @@ Core::Core(NicConfig nic_config, EventSink& sink)
       device_memory(static_cast<std::size_t>(config.limits.max_dm_size)),
       multicast(config.limits) {}
 
+void Core::explain(ReasonEvent event) {
+  const auto index = static_cast<std::size_t>(event.why.reason);
+  event.count = ++all_counters.reasons[index] - counted_before.reasons[index];
+  event.time = now;
+  events.explained(event);
+  reasons.add(event);
+}
+
 }  // namespace verbs::soft::nic

@@ -98,6 +98,8 @@ struct Core {
   // Threads read the clock before they have the lock, so `time` may be earlier than the last one.
   void set_time(Nanos time) { now = std::max(now, time); }
   Port& port_of(const Qp& qp) { return ports[qp.attr.port_num]; }
+  // Counts the reason of the event and keeps it.
+  [[gnu::cold]] void explain(ReasonEvent event);
 
   NicConfig config;
   EventSink& events;
@@ -106,6 +108,7 @@ struct Core {
   const DeviceCounters counted_before;
   Counters& counters;
   FrameCounters& frame_counters;
+  ReasonRing reasons;
   Nanos now = 0;  // the time stamp of completions
   Ports ports;
   PdTable pds;

@@ -26,6 +26,14 @@ void PacketBuilder::send_referring(const MemoryPieces& memory) {
   send(static_cast<std::size_t>(at - payload()), link::FrameForm::kReferring);
 }
 
+void PacketBuilder::lose() {
+  ++core_.counters.link_dropped;
+  ReasonEvent event{.why = {Reason::kDropPortDown, {core_.ports.number_of(port_)}}, .place = Place::kDeparture};
+  event.peer = path_.dgid;
+  event.peer_qp = bth.dest_qpn;
+  core_.explain(event);
+}
+
 void PacketBuilder::send(std::size_t payload_size, link::FrameForm form) {
   bth.pad = static_cast<std::uint8_t>(-payload_size & 3);
   bth.emit(transport_);
@@ -33,8 +41,7 @@ void PacketBuilder::send(std::size_t payload_size, link::FrameForm form) {
   for (std::uint8_t i = 0; i < bth.pad; ++i) end[i] = 0;
   const std::size_t transport_size = info_.header_size + payload_size + bth.pad + wire::kIcrcSize;
   if (!port_.may_send(path_.sgid)) {
-    ++core_.counters.link_dropped;
-    return;
+    return lose();
   }
   const auto network = static_cast<std::size_t>(transport_ - frame_);
   const std::size_t size = network + transport_size;

@@ -55,6 +55,7 @@ class PacketBuilder {
 
  private:
   void send(std::size_t payload_size, link::FrameForm form);
+  [[gnu::cold]] void lose();  // the port sends nothing
 
   Core& core_;
   Port& port_;

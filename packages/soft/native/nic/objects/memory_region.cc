@@ -47,6 +47,12 @@ int check_region(const void* address, std::size_t length, unsigned access) {
   return reinterpret_cast<std::uintptr_t>(address) + length < length ? EINVAL : 0;
 }
 
+Why why_no_region(const void* address, std::size_t length, unsigned access, int error) {
+  if (error != EINVAL) return {Reason::kUnmapped, {length, reinterpret_cast<std::uintptr_t>(address)}};
+  const bool known = (access & ~kKnown) == 0;
+  return {known && check_access(access) != 0 ? Reason::kRemoteWithoutLocal : Reason::kUnknownAccess, {access}};
+}
+
 int check_file_access(unsigned access) {
   constexpr unsigned kAllowed = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                                 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_OPTIONAL_RANGE;

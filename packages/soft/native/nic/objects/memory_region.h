@@ -113,6 +113,9 @@ class Mr {
 // implicit region). Puts the fault handler in front. Makes system calls: the caller must not hold a lock.
 int check_region(const void* address, std::size_t length, unsigned access);
 
+// Why check_region() says that.
+[[gnu::cold]] Why why_no_region(const void* address, std::size_t length, unsigned access, int error);
+
 // Whether a region of a descriptor may have those rights: 0 or EINVAL.
 int check_file_access(unsigned access);
 inline bool is_written(unsigned access) { return (access & IBV_ACCESS_LOCAL_WRITE) != 0; }
@@ -161,6 +164,12 @@ class MrTable {
     const Mr* mr = table_.find(key >> 8);
     if (mr == nullptr || mr->key != key || mr->pd != pd || (mr->access & access) != access) return nullptr;
     return mr;
+  }
+
+  // The region of `key`, whoever may use it.
+  const Mr* find(std::uint32_t key) const {
+    const Mr* mr = table_.find(key >> 8);
+    return mr != nullptr && mr->key == key ? mr : nullptr;
   }
 
   // The region of `key`, if it belongs to `pd`.

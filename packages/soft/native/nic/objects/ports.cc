@@ -170,15 +170,21 @@ std::uint32_t Port::capabilities() const {
   return IBV_PORT_IP_BASED_GIDS | (management_ ? std::uint32_t{IBV_PORT_CM_SUP} : 0u);
 }
 
-int Port::resolve(const ibv_ah_attr& attr, wire::Path* path) const {
-  if (!attr.is_global || attr.grh.sgid_index >= gids_.size() || kinds_[attr.grh.sgid_index].holds_place) {
+int Port::resolve(const ibv_ah_attr& attr, wire::Path* path, Why* why) const {
+  const std::uint64_t index = attr.grh.sgid_index;
+  const auto refuse = [&](Reason reason) {
+    if (why != nullptr) *why = {reason, {index}};
     return EINVAL;
-  }
-  if (strict_ && (attr.grh.flow_label > kFlowLabelBits || attr.dlid != 0)) return EINVAL;
-  path->sgid = gids_[attr.grh.sgid_index];
+  };
+  if (!attr.is_global) return refuse(Reason::kNoGrh);
+  if (index >= gids_.size() || kinds_[index].holds_place) return refuse(Reason::kGidIndex);
+  if (strict_ && (attr.grh.flow_label > kFlowLabelBits || attr.dlid != 0)) return refuse(Reason::kAddressForm);
+  path->sgid = gids_[index];
   path->dgid = wire::Gid::from_bytes(attr.grh.dgid.raw);
   if (path->dgid.is_multicast()) path->dgid = group_on_wire(path->dgid, path->sgid.is_ipv4());
-  if (path->sgid.is_zero() || path->dgid.is_zero() || path->dgid.is_ipv4() != path->sgid.is_ipv4()) return EINVAL;
+  if (path->sgid.is_zero()) return refuse(Reason::kGidIndex);
+  if (path->dgid.is_zero()) return refuse(Reason::kNoDestination);
+  if (path->dgid.is_ipv4() != path->sgid.is_ipv4()) return refuse(Reason::kIpVersions);
   path->traffic_class = attr.grh.traffic_class;
   path->hop_limit = attr.grh.hop_limit != 0 ? attr.grh.hop_limit : kDefaultHopLimit;
   path->flow_label = attr.grh.flow_label & kFlowLabelBits;
@@ -195,13 +201,17 @@ static std::uint16_t payload_in(std::uint32_t ip_mtu) {
   return static_cast<std::uint16_t>(mtu_bytes(static_cast<ibv_mtu>(mtu)));
 }
 
-int Port::use(wire::Path* path) const {
-  if (const int error = use(path->sgid)) return error;
+int Port::use(wire::Path* path, Why* why) const {
+  const auto refuse = [why](int error, Reason reason) {
+    if (why != nullptr) *why = {reason};
+    return error;
+  };
+  if (const int error = use(path->sgid)) return refuse(error, Reason::kAddressTaken);
   if (!up_ || transmitter_ == nullptr || !tunnels_.empty() || path->dgid.is_multicast()) return 0;
   std::uint32_t ip_mtu = UINT32_MAX;
   const int error = transmitter_->route(path->sgid, path->dgid, &ip_mtu);
   path->mtu = payload_in(ip_mtu);
-  return owns(path->dgid) ? 0 : error;
+  return error == 0 || owns(path->dgid) ? 0 : refuse(error, Reason::kUnreachable);
 }
 
 bool Port::owns(const wire::Gid& gid) const {

@@ -61,15 +61,16 @@ class Port {
 
   void query(ibv_port_attr* attr) const;
   std::uint32_t capabilities() const;  // ibv_port_cap_flags
-  // The path of packets to an address vector. 0, or EINVAL: no GRH (is_global must be 1 on RoCE), a GID index outside
-  // the table, of an empty entry or of one that holds its place, the zero GID as destination, or source and destination
-  // of different IP versions. As for adapters, the lower 20 bits of a flow label count and a dlid is ignored, unless
-  // the port is strict.
-  int resolve(const ibv_ah_attr& attr, wire::Path* path) const;
+  // The path of packets to an address vector. 0, or EINVAL, with the reason in *why: no GRH (is_global must be 1 on
+  // RoCE), a GID index outside the table, of an empty entry or of one that holds its place, the zero GID as
+  // destination, or source and destination of different IP versions. As for adapters, the lower 20 bits of a flow label
+  // count and a dlid is ignored, unless the port is strict.
+  int resolve(const ibv_ah_attr& attr, wire::Path* path, Why* why = nullptr) const;
   // The path is a connection's or an address handle's from now on: 0, or EADDRINUSE if another user has its source
   // address, or ENETUNREACH if the network does not lead along it, which the kernel asks too. Of a group, and of a port
-  // with tunnels, which have other addresses outside, it is not asked. Lowers the path's MTU to what the way carries.
-  int use(wire::Path* path) const;
+  // with tunnels, which have other addresses outside, it is not asked. The reason is in *why. Lowers the path's MTU to
+  // what the way carries.
+  int use(wire::Path* path, Why* why = nullptr) const;
   // … or a listener's address, or that of a request for a connection.
   int use(const wire::Gid& source) const { return transmitter_ == nullptr ? 0 : transmitter_->use(source); }
   bool owns(const wire::Gid& gid) const;
@@ -141,6 +142,7 @@ class Ports {
   Port* find(std::uint8_t port_num) { return exists(port_num) ? &ports_[port_num - 1] : nullptr; }
   const Port* find(std::uint8_t port_num) const { return exists(port_num) ? &ports_[port_num - 1] : nullptr; }
   Port& operator[](std::uint8_t port_num) { return ports_[port_num - 1]; }
+  std::uint64_t number_of(const Port& port) const { return static_cast<std::uint64_t>(&port - ports_.data()) + 1; }
 
   int query(std::uint8_t port_num, ibv_port_attr* attr) const;
   int query_gid(std::uint8_t port_num, int index, wire::Gid* gid, GidKind* kind = nullptr) const;

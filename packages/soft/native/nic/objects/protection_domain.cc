@@ -23,12 +23,16 @@ int PdTable::dealloc(Pd* pd) {
   return 0;
 }
 
-int AhTable::create(Pd* pd, const ibv_ah_attr* attr, Ah** ah) {
+int AhTable::create(Pd* pd, const ibv_ah_attr* attr, Ah** ah, Why* why) {
+  const auto refuse = [&](int error, const Why& reason) {
+    if (why != nullptr) *why = reason;
+    return error;
+  };
   const Port* port = ports_.find(attr->port_num);
-  if (port == nullptr) return EINVAL;
+  if (port == nullptr) return refuse(EINVAL, {Reason::kNoSuchPort, {IBV_QP_AV, attr->port_num, ports_.size()}});
   auto made = std::make_unique<Ah>();
-  if (const int error = port->resolve(*attr, &made->path)) return error;
-  if (const int error = port->use(&made->path)) return error;
+  if (const int error = port->resolve(*attr, &made->path, why)) return error;
+  if (const int error = port->use(&made->path, why)) return error;
   made->pd = pd;
   made->port_num = attr->port_num;
   Ah* raw = made.get();

@@ -57,7 +57,7 @@ class AhTable {
   AhTable(const Limits& limits, Ports& ports) : ports_(ports), table_(1, static_cast<std::uint32_t>(limits.max_ah)) {}
 
   // 0, ENOMEM, or EINVAL: no such port, or an address vector that Port::resolve() rejects.
-  int create(Pd* pd, const ibv_ah_attr* attr, Ah** ah);
+  int create(Pd* pd, const ibv_ah_attr* attr, Ah** ah, Why* why = nullptr);
   int destroy(Ah* ah);  // 0
   bool holds(const Ah& ah) const { return table_.find(ah.handle) == &ah; }
 

@@ -7,6 +7,7 @@
 #include "nic/base/limits.h"
 #include "nic/base/mapped_memory.h"
 #include "nic/core/completion.h"
+#include "nic/core/explanation.h"
 #include "nic/core/payload.h"
 #include "nic/responder/responses.h"
 
@@ -52,11 +53,23 @@ void finish_receive(Core& core, Qp& qp, const Packet& packet, ibv_wc_opcode opco
   if (!complete_recv(core, qp, IBV_WC_SUCCESS, received)) enter_error(core, qp, IBV_EVENT_QP_FATAL);
 }
 
+// Why a queue pair does not take a request that needs `rights`; `answers`: one with a response of its own.
+[[gnu::cold]] Why why_not_taken(const Qp& qp, unsigned rights, bool answers) {
+  const unsigned has = qp.attr.qp_access_flags;
+  if ((has & rights) != rights) return {Reason::kQpRight, {rights & ~has, has}};
+  return {answers && qp.attr.max_dest_rd_atomic == 0 ? Reason::kNoReadsTaken : Reason::kRequestForm};
+}
+
+[[gnu::cold]] Why why_closed(const Core& core, const Qp& qp, std::uint32_t rkey, std::uint64_t address,
+                             std::size_t size, unsigned access) {
+  return why_no_remote_access(core, qp, qp.remote_pd, rkey, address, size, access);
+}
+
 // The key of a WRITE, or its range, is wrong. With immediate data in this packet, its receive request is over too: it
 // completes with the error that the specification has for this (IBTA 11.6.2), and is not just flushed.
-void nak_write_access(Core& core, Qp& qp, const Packet& packet) {
+void nak_write_access(Core& core, Qp& qp, const Packet& packet, const Why& why) {
   if (qp.is_reliable() && qp.recv.wqe == nullptr && packet.has(wire::kHasImmDt)) dequeue_recv(core, qp);
-  nak_fatal(core, qp, wire::kNakRemoteAccess, IBV_WC_LOC_ACCESS_ERR);
+  nak_fatal(core, qp, wire::kNakRemoteAccess, IBV_WC_LOC_ACCESS_ERR, why);
 }
 
 // The first packet of a WRITE: its RETH is checked for the whole message, whose memory is `memory`. False: a NAK was
@@ -65,14 +78,15 @@ bool begin_write(Core& core, Qp& qp, const Packet& packet, RemoteMemory* memory)
   ResponderState& resp = qp.resp;
   const wire::Reth reth = wire::Reth::parse(packet.header(packet.info.reth));
   if ((qp.attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) == 0 || reth.length > kMaxRdmaLength) {
-    nak_invalid_request(core, qp);
+    nak_invalid_request(core, qp, why_not_taken(qp, IBV_ACCESS_REMOTE_WRITE, false));
     return false;
   }
   // A zero-length WRITE accesses no memory, so its key is not checked (IBTA 9.7.4.1.5).
   if (reth.length > 0) {
     *memory = remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_WRITE);
     if (memory->at == nullptr) {
-      nak_write_access(core, qp, packet);
+      nak_write_access(core, qp, packet,
+                       why_closed(core, qp, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_WRITE));
       return false;
     }
   }
@@ -108,22 +122,24 @@ void execute_send(Core& core, Qp& qp, const Packet& packet) {
   ResponderState& resp = qp.resp;
   const std::size_t size = packet.payload_size();
   if (packet.has(wire::kIsStart)) {
-    if (!take_recv(core, qp)) return nak_receiver_not_ready(core, qp);
+    if (!take_recv(core, qp)) return nak_receiver_not_ready(core, qp, size);
     resp.offset = 0;
   }
   if (size > qp.recv.wqe->length - resp.offset) {
-    return nak_fatal(core, qp, wire::kNakInvalidRequest, IBV_WC_LOC_LEN_ERR);
+    return nak_fatal(core, qp, wire::kNakInvalidRequest, IBV_WC_LOC_LEN_ERR,
+                     {Reason::kShortReceive, {qp.recv.wqe->length, resp.offset + size}});
   }
   if (packet.referred != nullptr) {
     if (!pull_to_recv(core, qp, resp.offset, *packet.referred)) return nak_unread(core, qp);
   } else if (!write_to_recv(core, qp, resp.offset, packet.payload())) {
-    return nak_fatal(core, qp, wire::kNakRemoteOperational, IBV_WC_LOC_PROT_ERR);
+    return nak_fatal(core, qp, wire::kNakRemoteOperational, IBV_WC_LOC_PROT_ERR, why_no_receive_memory(core, qp));
   }
   resp.message = Message::kSend;
   resp.offset += static_cast<std::uint32_t>(size);
   const std::uint32_t length = resp.offset;
   if (packet.has(wire::kHasIeth) && !core.mws.invalidate(qp, packet.immediate())) {
     // No NAK for this (IBTA 9.9.3.1.4, class J): the receiver gets an error completion, the sender a timeout.
+    explain_responder(core, qp, 0, IBV_WC_REM_INV_REQ_ERR, {Reason::kNotInvalidated, {packet.immediate()}});
     complete_recv(core, qp, IBV_WC_REM_INV_REQ_ERR, {});
     return enter_error(core, qp, IBV_EVENT_QP_REQ_ERR);
   }
@@ -137,19 +153,25 @@ void execute_write(Core& core, Qp& qp, const Packet& packet) {
   RemoteMemory memory;
   if (packet.has(wire::kIsStart) && !begin_write(core, qp, packet, &memory)) return;
   const std::uint32_t left = resp.length - resp.offset;
-  if (packet.has(wire::kIsEnd) ? size != left : size >= left) return nak_invalid_request(core, qp);
-  if (packet.has(wire::kHasImmDt) && !take_recv(core, qp)) return nak_receiver_not_ready(core, qp);
+  if (packet.has(wire::kIsEnd) ? size != left : size >= left) {
+    return nak_invalid_request(core, qp, {Reason::kMessageLength});
+  }
+  if (packet.has(wire::kHasImmDt) && !take_recv(core, qp)) return nak_receiver_not_ready(core, qp, size);
   if (size > 0) {
     if (memory.at == nullptr) {  // the key may have changed since the first packet
       memory =
           remote_memory(core, qp, qp.remote_pd, resp.rkey, resp.address + resp.offset, size, IBV_ACCESS_REMOTE_WRITE);
     }
-    if (memory.at == nullptr) return nak_write_access(core, qp, packet);
+    if (memory.at == nullptr) {
+      return nak_write_access(
+          core, qp, packet, why_closed(core, qp, resp.rkey, resp.address + resp.offset, size, IBV_ACCESS_REMOTE_WRITE));
+    }
     if (packet.referred != nullptr) {
       if (!pull_to(memory.at, *packet.referred)) return nak_unread(core, qp);
     } else if (!guarded_copy(memory.at, packet.payload().data(), size, memory.lasts)) {
       // The key is right but the memory is gone: the receive request completes with an error of its own (IBTA 11.6.2).
-      return nak_fatal(core, qp, wire::kNakRemoteAccess, IBV_WC_LOC_ACCESS_ERR);
+      return nak_fatal(core, qp, wire::kNakRemoteAccess, IBV_WC_LOC_ACCESS_ERR,
+                       {Reason::kMemoryGone, {resp.address + resp.offset}});
     }
     resp.offset += static_cast<std::uint32_t>(size);
   }
@@ -195,9 +217,12 @@ void execute_read(Core& core, Qp& qp, const Packet& packet) {
   const wire::Reth reth = wire::Reth::parse(packet.header(packet.info.reth));
   if ((qp.attr.qp_access_flags & IBV_ACCESS_REMOTE_READ) == 0 || reth.length > kMaxRdmaLength ||
       qp.attr.max_dest_rd_atomic == 0 || !packet.payload().empty()) {
-    return nak_invalid_request(core, qp);
+    return nak_invalid_request(core, qp, why_not_taken(qp, IBV_ACCESS_REMOTE_READ, true));
   }
-  if (!may_read(core, qp, reth)) return nak_remote_access(core, qp);
+  if (!may_read(core, qp, reth)) {
+    return nak_remote_access(core, qp,
+                             why_closed(core, qp, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_READ));
+  }
   const std::uint32_t psn = resp.expected_psn;
   resp.msn = psn_add(resp.msn, 1);
   if (!queue_read(core, qp, reth, psn, packet.bth.solicited)) {
@@ -221,7 +246,10 @@ void execute_read_again(Core& core, Qp& qp, const Packet& packet) {
   const bool by_payload = !packet.bth.solicited && entry != nullptr;
   if (!may_read(core, qp, reth)) {
     // The requester may have all that it asked for before the key went. It has not if it could not read the response.
-    if (by_payload && entry->has_referred(packet.bth.psn)) nak_lost_read(core, qp, packet.bth.psn);
+    if (by_payload && entry->has_referred(packet.bth.psn)) {
+      nak_lost_read(core, qp, packet.bth.psn,
+                    why_closed(core, qp, reth.rkey, reth.address, reth.length, IBV_ACCESS_REMOTE_READ));
+    }
     return;
   }
   ResponseQueue& responses = qp.resp.responses;
@@ -238,6 +266,10 @@ bool aligned(const std::uint8_t* memory, std::uint64_t address) {
   return ((reinterpret_cast<std::uintptr_t>(memory) | address) & (kWord - 1)) == 0;
 }
 
+[[gnu::cold]] void nak_misaligned(Core& core, Qp& qp, std::uint64_t address) {
+  nak_invalid_request(core, qp, {Reason::kMisaligned, {address}});
+}
+
 bool execute(const Packet& packet, const wire::AtomicEth& eth, const RemoteMemory& memory, std::uint64_t* original) {
   if (wire::operation_of(packet.bth.opcode) == wire::kCompareSwap) {
     return guarded_compare_swap(memory.at, eth.compare, eth.swap_or_add, original, memory.lasts);
@@ -248,16 +280,23 @@ bool execute(const Packet& packet, const wire::AtomicEth& eth, const RemoteMemor
 }  // namespace
 
 void execute_atomic(Core& core, Qp& qp, const Packet& packet) {
-  if (!allows(qp, IBV_ACCESS_REMOTE_ATOMIC) || !packet.payload().empty()) return nak_invalid_request(core, qp);
+  if (!allows(qp, IBV_ACCESS_REMOTE_ATOMIC) || !packet.payload().empty()) {
+    return nak_invalid_request(core, qp, why_not_taken(qp, IBV_ACCESS_REMOTE_ATOMIC, true));
+  }
   const wire::AtomicEth eth = wire::AtomicEth::parse(packet.header(packet.info.atomic_eth));
-  if (core.config.rules.alignment_before_key && !aligned(nullptr, eth.address)) return nak_invalid_request(core, qp);
+  if (core.config.rules.alignment_before_key && !aligned(nullptr, eth.address))
+    return nak_misaligned(core, qp, eth.address);
   const RemoteMemory memory =
       remote_memory(core, qp, qp.remote_pd, eth.rkey, eth.address, kWord, IBV_ACCESS_REMOTE_ATOMIC);
-  if (memory.at == nullptr) return nak_remote_access(core, qp);
-  if (!aligned(memory.at, eth.address)) return nak_invalid_request(core, qp);
+  if (memory.at == nullptr) {
+    return nak_remote_access(core, qp, why_closed(core, qp, eth.rkey, eth.address, kWord, IBV_ACCESS_REMOTE_ATOMIC));
+  }
+  if (!aligned(memory.at, eth.address)) return nak_misaligned(core, qp, eth.address);
   if (is_out_of_resources(qp)) return;
   std::uint64_t original = 0;
-  if (!execute(packet, eth, memory, &original)) return nak_remote_access(core, qp);
+  if (!execute(packet, eth, memory, &original)) {
+    return nak_remote_access(core, qp, {Reason::kMemoryGone, {eth.address}});
+  }
   respond_and_cache(core, qp, packet, original);
 }
 
@@ -265,17 +304,22 @@ void execute_atomic_write(Core& core, Qp& qp, const Packet& packet) {
   const std::span<const std::uint8_t> payload = packet.payload();
   const wire::Reth reth = wire::Reth::parse(packet.header(packet.info.reth));
   if (!allows(qp, IBV_ACCESS_REMOTE_WRITE) || payload.size() != kWord || reth.length != kWord || packet.bth.pad != 0) {
-    return nak_invalid_request(core, qp);
+    return nak_invalid_request(core, qp, why_not_taken(qp, IBV_ACCESS_REMOTE_WRITE, true));
   }
-  if (core.config.rules.alignment_before_key && !aligned(nullptr, reth.address)) return nak_invalid_request(core, qp);
+  if (core.config.rules.alignment_before_key && !aligned(nullptr, reth.address))
+    return nak_misaligned(core, qp, reth.address);
   const RemoteMemory memory =
       remote_memory(core, qp, qp.remote_pd, reth.rkey, reth.address, kWord, IBV_ACCESS_REMOTE_WRITE);
-  if (memory.at == nullptr) return nak_remote_access(core, qp);
-  if (!aligned(memory.at, reth.address)) return nak_invalid_request(core, qp);
+  if (memory.at == nullptr) {
+    return nak_remote_access(core, qp, why_closed(core, qp, reth.rkey, reth.address, kWord, IBV_ACCESS_REMOTE_WRITE));
+  }
+  if (!aligned(memory.at, reth.address)) return nak_misaligned(core, qp, reth.address);
   if (is_out_of_resources(qp)) return;
   std::uint64_t value = 0;
   std::memcpy(&value, payload.data(), kWord);  // bytes in memory order, not a number
-  if (!guarded_store(memory.at, value, memory.lasts)) return nak_remote_access(core, qp);
+  if (!guarded_store(memory.at, value, memory.lasts)) {
+    return nak_remote_access(core, qp, {Reason::kMemoryGone, {reth.address}});
+  }
   respond_and_cache(core, qp, packet, 0);
 }
 
@@ -311,16 +355,19 @@ void execute_flush(Core& core, Qp& qp, const Packet& packet) {
   const wire::Feth feth = wire::Feth::parse(packet.header(packet.info.feth));
   const wire::Reth reth = wire::Reth::parse(packet.header(packet.info.reth));
   if (!is_known(feth) || !allows(qp, access_for(feth)) || !packet.payload().empty()) {
-    return nak_invalid_request(core, qp);
+    return nak_invalid_request(core, qp, why_not_taken(qp, is_known(feth) ? access_for(feth) : 0, true));
   }
   const Range range = range_of(core, qp, feth, reth);
-  if (range.memory == nullptr) return nak_remote_access(core, qp);
+  if (range.memory == nullptr) {
+    const std::size_t size = feth.selectivity == wire::Feth::kRange ? reth.length : 0;
+    return nak_remote_access(core, qp, why_closed(core, qp, reth.rkey, reth.address, size, access_for(feth)));
+  }
   if (is_out_of_resources(qp)) return;
   // Writes go to coherent memory, so a fence makes them globally visible. Persistence is that of the mapped file: the
   // whole device waits for the file system here.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if ((feth.placement & wire::Feth::kPersistent) != 0 && write_back(range.memory, range.size) != 0) {
-    return nak_remote_access(core, qp);
+    return nak_remote_access(core, qp, {Reason::kMemoryGone, {reth.address}});
   }
   respond_and_cache(core, qp, packet, 0);
 }

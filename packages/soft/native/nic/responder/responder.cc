@@ -31,19 +31,25 @@ void execute_single(Core& core, Qp& qp, const Packet& packet) {
   execute_atomic_write(core, qp, packet);
 }
 
+Why why_wrong_length(const Qp& qp, const Packet& packet) {
+  return {Reason::kPacketLength, {packet.payload_size(), qp.mtu}};
+}
+
 // UC: a packet with another PSN than the expected one ends the message in progress, and the following packets are
 // dropped until a message begins (IBTA 9.8.2.2).
 void handle_unreliable(Core& core, Qp& qp, const Packet& packet) {
   ResponderState& resp = qp.resp;
-  const bool next = packet.bth.psn == resp.expected_psn && continues_message(resp, packet.info);
+  const std::uint32_t expected = resp.expected_psn;
+  const bool next = packet.bth.psn == expected && continues_message(resp, packet.info);
   resp.expected_psn = packet.bth.psn;
   if (!next) {
     if (resp.message != ResponderState::Message::kNone || !packet.has(wire::kIsStart)) {
-      drop_message(core, qp, IBV_WC_REM_ABORT_ERR);
+      drop_message(core, qp, IBV_WC_REM_ABORT_ERR, {Reason::kDropLostMessage, {expected, packet.bth.psn}});
     }
     if (!packet.has(wire::kIsStart)) return;
   }
-  if (!has_valid_length(qp, packet)) return drop_message(core, qp, IBV_WC_REM_INV_REQ_ERR);
+  if (!has_valid_length(qp, packet))
+    return drop_message(core, qp, IBV_WC_REM_INV_REQ_ERR, why_wrong_length(qp, packet));
   if (packet.has(wire::kIsSend)) return execute_send(core, qp, packet);
   execute_write(core, qp, packet);
 }
@@ -69,10 +75,15 @@ void handle_connected(Core& core, Qp& qp, const Packet& packet) {
   if (ahead < 0) return handle_duplicate(core, qp, packet);
   if (ahead > 0) return handle_ahead(core, qp, packet);
   resp.nak_sent = false;
-  if (qp.type == IBV_QPT_XRC_RECV && qp.srq == nullptr) return nak_invalid_request(core, qp);
-  if (!continues_message(resp, packet.info)) return nak_invalid_request(core, qp);
+  if (qp.type == IBV_QPT_XRC_RECV && qp.srq == nullptr) {
+    const wire::Xrceth xrceth = wire::Xrceth::parse(packet.header(packet.info.xrceth));
+    return nak_invalid_request(core, qp, {Reason::kUnknownSrq, {xrceth.srqn}});
+  }
+  if (!continues_message(resp, packet.info)) {
+    return nak_invalid_request(core, qp, {Reason::kMessageOrder, {packet.bth.opcode}});
+  }
   if (!packet.has(wire::kIsSend | wire::kIsWrite)) return execute_single(core, qp, packet);
-  if (!has_valid_length(qp, packet)) return nak_invalid_request(core, qp);
+  if (!has_valid_length(qp, packet)) return nak_invalid_request(core, qp, why_wrong_length(qp, packet));
   if (packet.has(wire::kIsSend)) return execute_send(core, qp, packet);
   execute_write(core, qp, packet);
 }

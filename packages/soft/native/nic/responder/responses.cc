@@ -5,6 +5,7 @@
 #include "nic/base/guarded_memory.h"
 #include "nic/base/limits.h"
 #include "nic/core/completion.h"
+#include "nic/core/explanation.h"
 #include "nic/core/packet_builder.h"
 #include "nic/core/payload.h"
 #include "nic/responder/execution.h"
@@ -90,7 +91,9 @@ std::size_t send_responses(Core& core, Qp& qp, std::size_t budget) {
       continue;
     }
     if (!send_read_packet(core, qp, response)) {
-      nak_lost_read(core, qp, response.psn);
+      nak_lost_read(core, qp, response.psn,
+                    why_no_remote_access(core, qp, response.pd, response.rkey, response.source, response.remaining,
+                                         IBV_ACCESS_REMOTE_READ));
       continue;
     }
     if (response.remaining == 0 && psn_before(response.last_psn, response.psn)) responses.pop();
@@ -111,22 +114,29 @@ Response make_nak(const Qp& qp, std::uint8_t syndrome, std::uint32_t psn) {
   return {.kind = Response::Kind::kNak, .syndrome = syndrome, .psn = psn, .msn = qp.resp.msn, .last_psn = psn};
 }
 
-void nak_fatal(Core& core, Qp& qp, std::uint8_t syndrome, ibv_wc_status receive_status) {
+void nak_fatal(Core& core, Qp& qp, std::uint8_t syndrome, ibv_wc_status receive_status, const Why& why) {
   if (!qp.is_reliable()) {
-    if (syndrome != wire::kNakRemoteOperational) return drop_message(core, qp, receive_status);
+    if (syndrome != wire::kNakRemoteOperational) return drop_message(core, qp, receive_status, why);
+    explain_responder(core, qp, 0, receive_status, why);
     complete_recv(core, qp, receive_status, {});
     return enter_error(core, qp, IBV_EVENT_QP_FATAL);
   }
+  explain_responder(core, qp, syndrome, receive_status, why);
   queue_response(core, qp, make_nak(qp, syndrome, qp.resp.expected_psn));
   qp.resp.message = ResponderState::Message::kNone;
   if (qp.recv.wqe != nullptr) complete_recv(core, qp, receive_status, {});
   enter_error(core, qp, event_of(syndrome));
 }
 
-void nak_invalid_request(Core& core, Qp& qp) { nak_fatal(core, qp, wire::kNakInvalidRequest, IBV_WC_REM_INV_REQ_ERR); }
-void nak_remote_access(Core& core, Qp& qp) { nak_fatal(core, qp, wire::kNakRemoteAccess, IBV_WC_REM_ACCESS_ERR); }
+void nak_invalid_request(Core& core, Qp& qp, const Why& why) {
+  nak_fatal(core, qp, wire::kNakInvalidRequest, IBV_WC_REM_INV_REQ_ERR, why);
+}
+void nak_remote_access(Core& core, Qp& qp, const Why& why) {
+  nak_fatal(core, qp, wire::kNakRemoteAccess, IBV_WC_REM_ACCESS_ERR, why);
+}
 
-void nak_lost_read(Core& core, Qp& qp, std::uint32_t psn) {
+void nak_lost_read(Core& core, Qp& qp, std::uint32_t psn, const Why& why) {
+  explain_responder(core, qp, wire::kNakRemoteAccess, IBV_WC_SUCCESS, why);
   qp.resp.responses.drop_from(psn);
   queue_response(core, qp, make_nak(qp, wire::kNakRemoteAccess, psn));
   if (qp.state != IBV_QPS_ERR) enter_error(core, qp, IBV_EVENT_QP_ACCESS_ERR);
@@ -144,8 +154,8 @@ void nak_unread(Core& core, Qp& qp) {
   queue_response(core, qp, make_nak(qp, wire::kNakPsnSequence, qp.resp.expected_psn));
 }
 
-void nak_receiver_not_ready(Core& core, Qp& qp) {
-  if (!qp.is_reliable()) return drop_message(core, qp, IBV_WC_SUCCESS);
+void nak_receiver_not_ready(Core& core, Qp& qp, std::size_t size) {
+  if (!qp.is_reliable()) return drop_message(core, qp, IBV_WC_SUCCESS, {Reason::kDropNoReceive, {size}});
   ++core.counters.send_rnr_err;
   qp.resp.nak_sent = true;
   qp.resp.last_ahead_psn = qp.resp.expected_psn;
@@ -153,7 +163,8 @@ void nak_receiver_not_ready(Core& core, Qp& qp) {
   queue_response(core, qp, make_nak(qp, syndrome, qp.resp.expected_psn));
 }
 
-void drop_message(Core& core, Qp& qp, ibv_wc_status receive_status) {
+void drop_message(Core& core, Qp& qp, ibv_wc_status receive_status, const Why& why) {
+  explain_drop(core, why, &qp, nullptr);
   ++core.counters.dropped_pkts;
   qp.resp.message = ResponderState::Message::kNone;
   if (qp.recv.srq != nullptr) {

@@ -5,6 +5,7 @@
 
 #include "nic/base/guarded_memory.h"
 #include "nic/core/completion.h"
+#include "nic/core/explanation.h"
 #include "nic/core/work_request.h"
 #include "wire/headers.h"
 
@@ -14,13 +15,31 @@ namespace {
 constexpr std::uint32_t kQkeyFromQp = 0x80000000;
 constexpr std::uint64_t kTooLong = UINT32_MAX;
 
-int check_send(const Qp& qp, const ibv_send_wr& wr) {
-  if (!qp.may_send() && qp.state != IBV_QPS_SQE && qp.state != IBV_QPS_ERR) return EINVAL;
-  if (qp.sq.full()) return ENOMEM;
+// The request is refused, with the reason.
+[[gnu::cold]] int refuse(Core& core, const Qp& qp, const ibv_send_wr& wr, int error, const Why& why) {
+  return refuse_post(core, qp, Place::kPostSend, wr.wr_id, error, why);
+}
+
+// A field has a value that the operation does not allow.
+[[gnu::cold]] int refuse(Core& core, const Qp& qp, const ibv_send_wr& wr) {
+  return refuse(core, qp, wr, EINVAL, {Reason::kPostForm, {wr.opcode}});
+}
+
+std::uint64_t number(int value) { return static_cast<std::uint64_t>(std::int64_t{value}); }
+
+int check_send(Core& core, const Qp& qp, const ibv_send_wr& wr) {
+  if (!qp.may_send() && qp.state != IBV_QPS_SQE && qp.state != IBV_QPS_ERR) {
+    return refuse(core, qp, wr, EINVAL, {Reason::kSendState, {qp.state}});
+  }
+  if (qp.sq.full()) return refuse(core, qp, wr, ENOMEM, {Reason::kQueueFull, {qp.sq.capacity()}});
   const WorkRequestInfo* info = find_work_request(wr.opcode);
-  if (info == nullptr) return EINVAL;
-  if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.sq.max_sge()) return EINVAL;
-  if (!info->may_be_inline && (wr.send_flags & IBV_SEND_INLINE) != 0) return EINVAL;
+  if (info == nullptr) return refuse(core, qp, wr, EINVAL, {Reason::kUnknownOperation, {wr.opcode}});
+  if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.sq.max_sge()) {
+    return refuse(core, qp, wr, EINVAL, {Reason::kTooManySges, {number(wr.num_sge), qp.sq.max_sge()}});
+  }
+  if (!info->may_be_inline && (wr.send_flags & IBV_SEND_INLINE) != 0) {
+    return refuse(core, qp, wr, EINVAL, {Reason::kNeverInline, {wr.opcode}});
+  }
   return 0;
 }
 
@@ -40,12 +59,14 @@ void copy_sges(const ibv_sge* from, int count, ibv_sge* to) {
 }
 
 // Inline data is copied at once: the caller's memory needs no region, and is free when the post returns.
-int copy_inline(Qp& qp, const ibv_send_wr& wr) {
+int copy_inline(Core& core, Qp& qp, const ibv_send_wr& wr) {
   std::uint8_t* to = qp.sq.inline_data(qp.sq.tail);
   for (int i = 0; i < wr.num_sge; ++i) {
     const ibv_sge& sge = wr.sg_list[i];
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the ABI has addresses as integers.
-    if (!copy_argument(to, reinterpret_cast<const void*>(sge.addr), sge.length)) return EFAULT;
+    if (!copy_argument(to, reinterpret_cast<const void*>(sge.addr), sge.length)) {
+      return refuse(core, qp, wr, EFAULT, {Reason::kInlineUnmapped, {sge.addr}});
+    }
     to += sge.length;
   }
   return 0;
@@ -59,9 +80,11 @@ int refuse_later(Qp& qp) {
 
 int fill_datagram(Core& core, Qp& qp, const ibv_send_wr& wr) {
   const Ah* ah = reinterpret_cast<const Ah*>(wr.wr.ud.ah);
-  if (ah == nullptr || ah->pd == nullptr) return EINVAL;
+  if (ah == nullptr || ah->pd == nullptr) return refuse(core, qp, wr, EINVAL, {Reason::kNoAddressHandle});
   if (ah->pd != qp.pd) {
-    if (!core.ahs.holds(*ah)) return EINVAL;  // of another device
+    if (!core.ahs.holds(*ah)) {  // of another device
+      return refuse(core, qp, wr, EINVAL, {Reason::kNoAddressHandle});
+    }
     if (!core.config.rules.any_domains_handle) return refuse_later(qp);
   }
   Datagram& datagram = qp.sq.datagram(qp.sq.tail);
@@ -72,8 +95,8 @@ int fill_datagram(Core& core, Qp& qp, const ibv_send_wr& wr) {
   return 0;
 }
 
-int fill_bind(const ibv_send_wr& wr, SendWqe& wqe) {
-  if (wr.num_sge != 0) return EINVAL;
+int fill_bind(Core& core, const Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
+  if (wr.num_sge != 0) return refuse(core, qp, wr);
   const ibv_mw_bind_info& info = wr.bind_mw.bind_info;
   wqe.rkey = wr.bind_mw.mw != nullptr ? wr.bind_mw.mw->rkey : wr.bind_mw.rkey;
   wqe.key_byte = static_cast<std::uint8_t>(wr.bind_mw.rkey);
@@ -86,10 +109,12 @@ int fill_bind(const ibv_send_wr& wr, SendWqe& wqe) {
 // kernel's soft-RoCE: the rest is the window's.
 bool may_bind(const ibv_mw* mw) { return mw != nullptr && mw->type == IBV_MW_TYPE_2; }
 
-int fill_flush(const ibv_send_wr& wr, SendWqe& wqe) {
+int fill_flush(Core& core, const Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
   const FlushRequest flush = FlushRequest::of(wr);
   constexpr unsigned kTypes = wire::Feth::kGlobal | wire::Feth::kPersistent;
-  if (flush.type == 0 || (flush.type & ~kTypes) != 0 || flush.level > wire::Feth::kRegion) return EINVAL;
+  if (flush.type == 0 || (flush.type & ~kTypes) != 0 || flush.level > wire::Feth::kRegion) {
+    return refuse(core, qp, wr);
+  }
   wqe.remote_addr = flush.remote_addr;
   wqe.rkey = flush.rkey;
   wqe.length = flush.length;
@@ -103,12 +128,16 @@ int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
   if (!info_of(wr.opcode).allowed_on(qp.type)) return refuse_later(qp);
   if (qp.type == IBV_QPT_UD) return fill_datagram(core, qp, wr);
   if (qp.type == IBV_QPT_RAW_PACKET) {
-    return (wr.send_flags & IBV_SEND_IP_CSUM) != 0 && !core.config.fills_checksums ? EINVAL : 0;
+    return (wr.send_flags & IBV_SEND_IP_CSUM) != 0 && !core.config.fills_checksums ? refuse(core, qp, wr) : 0;
   }
   if (qp.type == IBV_QPT_XRC_SEND) wqe.remote_srqn = wr.qp_type.xrc.remote_srqn & 0xffffff;
   if (info_of(wr.opcode).response == ExpectedResponse::kAtomicAcknowledge) {
-    if (wqe.length < sizeof(std::uint64_t)) return EINVAL;
-    if (core.config.rules.posts_need_alignment && wr.wr.atomic.remote_addr % sizeof(std::uint64_t) != 0) return EINVAL;
+    if (wqe.length < sizeof(std::uint64_t)) {
+      return refuse(core, qp, wr, EINVAL, {Reason::kAtomicLength, {wr.opcode, wqe.length}});
+    }
+    if (core.config.rules.posts_need_alignment && wr.wr.atomic.remote_addr % sizeof(std::uint64_t) != 0) {
+      return refuse(core, qp, wr, EINVAL, {Reason::kMisaligned, {wr.wr.atomic.remote_addr}});
+    }
     wqe.length = sizeof(std::uint64_t);
     wqe.remote_addr = wr.wr.atomic.remote_addr;
     wqe.rkey = wr.wr.atomic.rkey;
@@ -117,9 +146,11 @@ int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
     wqe.atomic.compare = swaps ? wr.wr.atomic.compare_add : 0;
     return 0;
   }
-  if (wr.opcode == IBV_WR_BIND_MW) return fill_bind(wr, wqe);
-  if (wr.opcode == kWrFlush) return fill_flush(wr, wqe);
-  if (wr.opcode == IBV_WR_ATOMIC_WRITE && wqe.length != sizeof(std::uint64_t)) return EINVAL;
+  if (wr.opcode == IBV_WR_BIND_MW) return fill_bind(core, qp, wr, wqe);
+  if (wr.opcode == kWrFlush) return fill_flush(core, qp, wr, wqe);
+  if (wr.opcode == IBV_WR_ATOMIC_WRITE && wqe.length != sizeof(std::uint64_t)) {
+    return refuse(core, qp, wr, EINVAL, {Reason::kAtomicLength, {wr.opcode, wqe.length}});
+  }
   if (wr.opcode == IBV_WR_LOCAL_INV) {
     wqe.rkey = wr.invalidate_rkey;
     return 0;
@@ -130,9 +161,11 @@ int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
 }
 
 int enqueue_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
-  if (const int error = check_send(qp, wr)) return error;
+  if (const int error = check_send(core, qp, wr)) return error;
   const std::uint64_t length = total_length(wr.sg_list, wr.num_sge);
-  if (length >= kTooLong) return EINVAL;
+  if (length >= kTooLong) {
+    return refuse(core, qp, wr, EINVAL, {Reason::kLongMessage, {length, core.config.limits.max_msg_size}});
+  }
   SendWqe& wqe = qp.sq.at(qp.sq.tail);
   wqe = {};
   wqe.wr_id = wr.wr_id;
@@ -143,8 +176,10 @@ int enqueue_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
   wqe.num_sge = static_cast<std::uint16_t>(wr.num_sge);
   wqe.error = IBV_WC_SUCCESS;
   if ((wr.send_flags & IBV_SEND_INLINE) != 0) {
-    if (length > qp.sq.max_inline()) return EINVAL;
-    if (const int error = copy_inline(qp, wr)) return error;
+    if (length > qp.sq.max_inline()) {
+      return refuse(core, qp, wr, EINVAL, {Reason::kLongInline, {length, qp.sq.max_inline()}});
+    }
+    if (const int error = copy_inline(core, qp, wr)) return error;
   } else {
     copy_sges(wr.sg_list, wr.num_sge, qp.sq.sges(qp.sq.tail));
   }
@@ -156,6 +191,15 @@ int enqueue_send(Core& core, Qp& qp, const ibv_send_wr& wr) {
     flush_sends(core, qp);
   }
   return 0;
+}
+
+// Why enqueue_recv() refuses.
+[[gnu::cold]] Why why_not_enqueued(Core& core, const RecvQueue& queue, const ibv_recv_wr& wr) {
+  if (queue.full()) return {Reason::kQueueFull, {queue.capacity()}};
+  if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > queue.max_sge()) {
+    return {Reason::kTooManySges, {number(wr.num_sge), queue.max_sge()}};
+  }
+  return {Reason::kLongMessage, {total_length(wr.sg_list, wr.num_sge), core.config.limits.max_msg_size}};
 }
 
 int enqueue_recv(RecvQueue& queue, const ibv_recv_wr& wr) {
@@ -172,14 +216,28 @@ int enqueue_recv(RecvQueue& queue, const ibv_recv_wr& wr) {
   return 0;
 }
 
+[[gnu::cold]] Why why_no_receives(const Qp& qp) {
+  if (qp.uses_srq()) return {Reason::kReceivesFromSrq};
+  if (qp.type == IBV_QPT_XRC_SEND) return {Reason::kReceivesNothing};
+  return {Reason::kReceiveState, {qp.state}};
+}
+
+[[gnu::cold]] int refuse(Core& core, const Qp& qp, const ibv_recv_wr& wr, int error, const Why& why) {
+  return refuse_post(core, qp, Place::kPostRecv, wr.wr_id, error, why);
+}
+
 int post_one(Core& core, Qp& qp, const ibv_send_wr& wr) {
-  if (wr.opcode == IBV_WR_BIND_MW && !may_bind(wr.bind_mw.mw)) return EINVAL;
+  if (wr.opcode == IBV_WR_BIND_MW && !may_bind(wr.bind_mw.mw)) return refuse(core, qp, wr);
   return enqueue_send(core, qp, wr);
 }
 
 int post_one(Core& core, Qp& qp, const ibv_recv_wr& wr) {
-  if (qp.state == IBV_QPS_RESET || qp.uses_srq() || qp.type == IBV_QPT_XRC_SEND) return EINVAL;
-  if (const int error = enqueue_recv(qp.rq, wr)) return error;
+  if (qp.state == IBV_QPS_RESET || qp.uses_srq() || qp.type == IBV_QPT_XRC_SEND) {
+    return refuse(core, qp, wr, EINVAL, why_no_receives(qp));
+  }
+  if (const int error = enqueue_recv(qp.rq, wr)) {
+    return refuse(core, qp, wr, error, why_not_enqueued(core, qp.rq, wr));
+  }
   if (qp.state == IBV_QPS_ERR) flush_receives(core, qp);
   return 0;
 }
@@ -228,7 +286,12 @@ int DataPath::post_recv(Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
 }
 
 int DataPath::post_srq_recv(Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
-  return post_each(wr, bad_wr, [&](const ibv_recv_wr& each) { return enqueue_recv(srq->queue, each); });
+  return post_each(wr, bad_wr, [&](const ibv_recv_wr& each) {
+    const int error = enqueue_recv(srq->queue, each);
+    if (error != 0) [[unlikely]]
+      explain_call(core_, Place::kPostSrqRecv, error, why_not_enqueued(core_, srq->queue, each), nullptr, each.wr_id);
+    return error;
+  });
 }
 
 }  // namespace verbs::soft::nic

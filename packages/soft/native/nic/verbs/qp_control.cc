@@ -1,12 +1,15 @@
 #include "nic/verbs/qp_control.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <initializer_list>
 #include <utility>
 
 #include "nic/base/containers.h"
 #include "nic/base/limits.h"
 #include "nic/core/completion.h"
+#include "nic/core/explanation.h"
 #include "nic/verbs/qp_transitions.h"
 
 namespace verbs::soft::nic {
@@ -49,9 +52,13 @@ int lay_out(Core& core, ibv_qp_init_attr& init, Qp& qp) {
   const bool initiator = init.qp_type == IBV_QPT_XRC_SEND;
   const bool target = init.qp_type == IBV_QPT_XRC_RECV;
   const bool raw = init.qp_type == IBV_QPT_RAW_PACKET && core.config.steering != nullptr;
+  const auto refuse = [&](int error, const Why& why) {
+    explain_call(core, Place::kCreateQp, error, why);
+    return error;
+  };
   if (init.qp_type != IBV_QPT_RC && init.qp_type != IBV_QPT_UC && init.qp_type != IBV_QPT_UD && !initiator && !target &&
       !raw) {
-    return EOPNOTSUPP;
+    return refuse(EOPNOTSUPP, {Reason::kQpType, {static_cast<std::uint64_t>(init.qp_type)}});
   }
   const auto wr_limit = static_cast<std::uint32_t>(limits.max_qp_wr);
   const auto sge_limit = static_cast<std::uint32_t>(limits.max_sge);
@@ -61,7 +68,8 @@ int lay_out(Core& core, ibv_qp_init_attr& init, Qp& qp) {
   if (qp.srq != nullptr || initiator) cap.max_recv_wr = cap.max_recv_sge = 0;
   if (cap.max_send_wr > wr_limit || cap.max_recv_wr > wr_limit || cap.max_send_sge > sge_limit ||
       cap.max_recv_sge > sge_limit || cap.max_inline_data > static_cast<std::uint32_t>(limits.max_inline_data)) {
-    return EINVAL;
+    const std::uint32_t sges = std::max(cap.max_send_sge, cap.max_recv_sge);
+    return refuse(EINVAL, {Reason::kQpLimit, {cap.max_send_wr, cap.max_recv_wr, sges, cap.max_inline_data}});
   }
   // The room of a request's scatter list holds inline data as well. soft-RoCE grants it unasked, and programs rely on
   // it (rdma_xclient).
@@ -84,28 +92,57 @@ int lay_out(Core& core, ibv_qp_init_attr& init, Qp& qp) {
 
 constexpr std::uint32_t kMaxQpn = 0xffffff;
 
+// Attributes with one limit, from 0 on.
+struct Limited {
+  int bit;
+  std::uint32_t given;
+  std::uint32_t most;
+};
+
 // With IBV_QP_AV, `path` becomes the way to the peer.
-int check_attributes(Core& core, const Qp& qp, const ibv_qp_attr& attr, int mask, wire::Path* path) {
+int check_attributes(Core& core, const Qp& qp, const ibv_qp_attr& attr, int mask, wire::Path* path, Why* why) {
   const Limits& limits = core.config.limits;
-  const auto bad = [mask](int bit, bool condition) { return (mask & bit) != 0 && condition; };
-  if (bad(IBV_QP_PORT, core.ports.find(attr.port_num) == nullptr) || bad(IBV_QP_PKEY_INDEX, attr.pkey_index != 0) ||
-      bad(IBV_QP_PATH_MTU, attr.path_mtu < IBV_MTU_256 || attr.path_mtu > core.port_of(qp).active_mtu()) ||
-      bad(IBV_QP_DEST_QPN, attr.dest_qp_num > kMaxQpn) || bad(IBV_QP_TIMEOUT, attr.timeout > 31) ||
-      bad(IBV_QP_RETRY_CNT, attr.retry_cnt > 7) || bad(IBV_QP_RNR_RETRY, attr.rnr_retry > 7) ||
-      bad(IBV_QP_MIN_RNR_TIMER, attr.min_rnr_timer > 31) ||
-      bad(IBV_QP_MAX_QP_RD_ATOMIC, attr.max_rd_atomic > limits.max_qp_init_rd_atom) ||
-      bad(IBV_QP_MAX_DEST_RD_ATOMIC, attr.max_dest_rd_atomic > limits.max_qp_rd_atom) ||
-      // The kernel rejects alternate paths on RoCE, so the path always counts as migrated.
-      bad(IBV_QP_ALT_PATH, true) || bad(IBV_QP_PATH_MIG_STATE, attr.path_mig_state != IBV_MIG_MIGRATED)) {
-    return EINVAL;
+  const auto has = [mask](int bit) { return (mask & bit) != 0; };
+  const auto refuse = [why](Reason reason, std::array<std::uint64_t, 4> values = {}, int error = EINVAL) {
+    *why = {reason, values};
+    return error;
+  };
+  const auto no_port = [&](int bit, std::uint8_t number) {
+    return refuse(Reason::kNoSuchPort, {static_cast<std::uint32_t>(bit), number, core.ports.size()});
+  };
+  if (has(IBV_QP_PORT) && core.ports.find(attr.port_num) == nullptr) return no_port(IBV_QP_PORT, attr.port_num);
+  if (has(IBV_QP_PKEY_INDEX) && attr.pkey_index != 0) return refuse(Reason::kPkeyIndex, {attr.pkey_index});
+  if (has(IBV_QP_PATH_MTU)) {
+    const ibv_mtu active = core.port_of(qp).active_mtu();
+    if (attr.path_mtu < IBV_MTU_256 || attr.path_mtu > active) {
+      return refuse(Reason::kLargeMtu, {static_cast<std::uint64_t>(attr.path_mtu), static_cast<std::uint64_t>(active)});
+    }
   }
-  if (bad(IBV_QP_RATE_LIMIT, attr.rate_limit != 0)) return EOPNOTSUPP;  // no packet pacing
-  if ((mask & IBV_QP_AV) == 0) return 0;
+  for (const Limited& each : std::initializer_list<Limited>{
+           {IBV_QP_DEST_QPN, attr.dest_qp_num, kMaxQpn},
+           {IBV_QP_TIMEOUT, attr.timeout, 31},
+           {IBV_QP_RETRY_CNT, attr.retry_cnt, 7},
+           {IBV_QP_RNR_RETRY, attr.rnr_retry, 7},
+           {IBV_QP_MIN_RNR_TIMER, attr.min_rnr_timer, 31},
+           {IBV_QP_MAX_QP_RD_ATOMIC, attr.max_rd_atomic, static_cast<std::uint32_t>(limits.max_qp_init_rd_atom)},
+           {IBV_QP_MAX_DEST_RD_ATOMIC, attr.max_dest_rd_atomic, static_cast<std::uint32_t>(limits.max_qp_rd_atom)}}) {
+    if (!has(each.bit) || each.given <= each.most) continue;
+    return refuse(Reason::kLargeAttribute, {each.given, static_cast<std::uint32_t>(each.bit), each.most});
+  }
+  // The kernel rejects alternate paths on RoCE, so the path always counts as migrated.
+  if (has(IBV_QP_ALT_PATH) || (has(IBV_QP_PATH_MIG_STATE) && attr.path_mig_state != IBV_MIG_MIGRATED)) {
+    return refuse(Reason::kNoAlternatePath);
+  }
+  if (has(IBV_QP_RATE_LIMIT) && attr.rate_limit != 0) return refuse(Reason::kNoRateLimit, {}, EOPNOTSUPP);
+  if (!has(IBV_QP_AV)) return 0;
   // Without IBV_QP_PORT in this call, the port is the one that the move to INIT named.
-  Port* port = core.ports.find((mask & IBV_QP_PORT) != 0 ? attr.port_num : qp.attr.port_num);
-  if (port == nullptr || core.ports.find(attr.ah_attr.port_num) == nullptr) return EINVAL;
-  if (const int error = port->resolve(attr.ah_attr, path)) return error;
-  return path->dgid.is_multicast() ? EINVAL : port->use(path);
+  Port* port = core.ports.find(has(IBV_QP_PORT) ? attr.port_num : qp.attr.port_num);
+  if (port == nullptr || core.ports.find(attr.ah_attr.port_num) == nullptr) {
+    return no_port(IBV_QP_AV, attr.ah_attr.port_num);
+  }
+  if (const int error = port->resolve(attr.ah_attr, path, why)) return error;
+  if (path->dgid.is_multicast()) return refuse(Reason::kGroupAsPeer);
+  return port->use(path, why);
 }
 
 void store(Qp& qp, const ibv_qp_attr& attr, int mask) {
@@ -190,7 +227,10 @@ void reset(Core& core, Qp& qp) {
 }  // namespace
 
 int QpControl::create(const QpParts& parts, ibv_qp_init_attr* attr, void* owner, Qp** qp) {
-  if (!is_complete(parts, attr->qp_type)) return EINVAL;
+  if (!is_complete(parts, attr->qp_type)) {
+    explain_call(core_, Place::kCreateQp, EINVAL, {Reason::kQpParts});
+    return EINVAL;
+  }
   auto made = std::make_unique<Qp>();
   set_parts(*made, parts, attr->qp_type);
   made->owner = owner;
@@ -208,17 +248,37 @@ int QpControl::create(const QpParts& parts, ibv_qp_init_attr* attr, void* owner,
   return 0;
 }
 
+namespace {
+
+// Whether the queue pair may go to state `to` with these attributes.
+int check_change(Core& core, const Qp& qp, ibv_qp_state to, const ibv_qp_attr& attr, int mask, wire::Path* path,
+                 Why* why) {
+  if ((mask & IBV_QP_CUR_STATE) != 0 && attr.cur_qp_state != qp.state) {
+    *why = {Reason::kOtherState, {attr.cur_qp_state, qp.state}};
+    return EINVAL;
+  }
+  if (const int error = check_transition(qp.type, qp.state, to, mask, why)) return error;
+  // A send queue that drains must finish first (IBTA 10.3.1.5).
+  if (qp.draining && (mask & IBV_QP_STATE) != 0 && to != IBV_QPS_RESET && to != IBV_QPS_ERR) {
+    *why = {Reason::kDraining};
+    return EINVAL;
+  }
+  return check_attributes(core, qp, attr, mask, path, why);
+}
+
+}  // namespace
+
 int QpControl::modify(Qp* modified, const ibv_qp_attr* attributes, int attr_mask) {
   Qp& qp = *modified;
   const int mask = applicable_attributes(qp.type, attr_mask);
   const ibv_qp_attr& attr = *attributes;
-  if ((mask & IBV_QP_CUR_STATE) != 0 && attr.cur_qp_state != qp.state) return EINVAL;
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attr.qp_state : qp.state;
-  if (const int error = check_transition(qp.type, qp.state, to, mask)) return error;
-  // A send queue that drains must finish first (IBTA 10.3.1.5).
-  if (qp.draining && (mask & IBV_QP_STATE) != 0 && to != IBV_QPS_RESET && to != IBV_QPS_ERR) return EINVAL;
   wire::Path path;
-  if (const int error = check_attributes(core_, qp, attr, mask, &path)) return error;
+  Why why;
+  if (const int error = check_change(core_, qp, to, attr, mask, &path, &why)) {
+    explain_call(core_, Place::kModifyQp, error, why, &qp);
+    return error;
+  }
 
   if (to == IBV_QPS_RESET) {
     reset(core_, qp);

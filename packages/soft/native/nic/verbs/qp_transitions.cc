@@ -95,17 +95,29 @@ int applicable_attributes(ibv_qp_type type, int mask) {
   return mask;
 }
 
-int check_transition(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int mask) {
-  if (type > IBV_QPT_XRC_RECV || (kAll >> type & 1) == 0) return EINVAL;
-  if (to == IBV_QPS_RESET || (to == IBV_QPS_ERR && from != IBV_QPS_RESET))
-    return (mask & ~IBV_QP_STATE) == 0 ? 0 : EINVAL;
+int check_transition(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int mask, Why* why) {
+  const auto refuse = [&](Reason reason, int attributes) {
+    const auto bits = static_cast<std::uint32_t>(attributes);
+    if (why == nullptr) return EINVAL;
+    if (reason == Reason::kNoTransition) {
+      *why = {reason, {type, from, to}};
+    } else {
+      *why = {reason, {from, to, type, bits}};
+    }
+    return EINVAL;
+  };
+  if (type > IBV_QPT_XRC_RECV || (kAll >> type & 1) == 0) return refuse(Reason::kNoTransition, 0);
+  if (to == IBV_QPS_RESET || (to == IBV_QPS_ERR && from != IBV_QPS_RESET)) {
+    const int extra = mask & ~IBV_QP_STATE;
+    return extra == 0 ? 0 : refuse(Reason::kExtraAttributes, extra);
+  }
   for (const Transition& row : kTransitions) {
     if (row.from != from || row.to != to || (row.types >> type & 1) == 0) continue;
-    const bool complete = (mask & row.required) == row.required;
-    const bool allowed = (mask & ~(row.required | row.optional | IBV_QP_STATE)) == 0;
-    return complete && allowed ? 0 : EINVAL;
+    if (const int missing = row.required & ~mask) return refuse(Reason::kMissingAttributes, missing);
+    const int extra = mask & ~(row.required | row.optional | IBV_QP_STATE);
+    return extra == 0 ? 0 : refuse(Reason::kExtraAttributes, extra);
   }
-  return EINVAL;
+  return refuse(Reason::kNoTransition, 0);
 }
 
 }  // namespace verbs::soft::nic

@@ -64,7 +64,8 @@ int SrqControl::destroy(Srq* srq) {
   if (srq->xrcd != nullptr) {
     // A target QP may be in the middle of a message into one of its requests. That message cannot be finished.
     core_.qps.for_each([&](Qp& qp) {
-      if (qp.recv.srq == srq) nak_fatal(core_, qp, wire::kNakRemoteOperational, IBV_WC_LOC_QP_OP_ERR);
+      if (qp.recv.srq == srq)
+        nak_fatal(core_, qp, wire::kNakRemoteOperational, IBV_WC_LOC_QP_OP_ERR, {Reason::kSrqDestroyed});
     });
     srq->cq->forget_queue(&srq->queue.released);
     --srq->xrcd->users;

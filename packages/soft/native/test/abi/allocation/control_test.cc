@@ -45,6 +45,8 @@ TEST_CASE("a device is controlled without memory" * doctest::skip(!kAllocationsC
     Count counters, files, rules;
     until_it_succeeds("verbs_soft_stats", [&] { return verbs_soft_stats("x0", count, &counters); });
     CHECK(counters.calls > 0);
+    Count events;
+    until_it_succeeds("verbs_soft_reasons", [&] { return verbs_soft_reasons("x0", count, &events); });
     until_it_succeeds("verbs_soft_sysfs", [&] { return verbs_soft_sysfs("x0", count, &files); });
     CHECK(files.calls > 0);
     until_it_succeeds(

@@ -1,4 +1,7 @@
-// Without memory traffic ends in completions.
+// Without memory traffic ends in completions, and their reasons can be asked for.
+#include <string>
+
+#include "include/verbs_soft_extension.h"
 #include "test/abi/support/device_pair.h"
 #include "test/abi/support/failing_call.h"
 
@@ -31,4 +34,28 @@ TEST_CASE("traffic while allocations fail ends in completions, never in the end 
     fail_every_allocation(0);
     CHECK((sent == 200 || errors == 1));
   }
+}
+
+TEST_CASE("why a request failed, also while allocations fail" * doctest::skip(!kAllocationsCanFail)) {
+  configure("x0");
+  End a("x0"), b("x0");
+  a.connect(b);
+  b.connect(a);
+  REQUIRE(b.post_recv(0, 16) == 0);
+  REQUIRE(a.send(0, 64) == 0);
+  const ibv_wc sent = a.poll(), received = b.poll();
+  char text[256] = "";
+  const auto why = [&](const End& end, int status) {
+    return verbs_soft_why(end.context.get(), end.qp->qp_num, status, text, sizeof text);
+  };
+  until_it_succeeds("verbs_soft_why", [&] { return why(a, sent.status); });
+  const std::string sentence = "a receive request of 16 bytes is too short for a message of 64";
+  CHECK(text == "at the peer's end " + sentence);
+  CHECK(why(b, received.status) == 0);
+  CHECK(text == sentence);
+  CHECK(why(b, IBV_WC_RETRY_EXC_ERR) == ENOENT);
+  char least[1] = {'x'};
+  CHECK(verbs_soft_why(a.context.get(), a.qp->qp_num, sent.status, least, sizeof least) == 0);
+  CHECK(least[0] == '\0');
+  CHECK(verbs_soft_why(nullptr, a.qp->qp_num, sent.status, text, sizeof text) != 0);
 }

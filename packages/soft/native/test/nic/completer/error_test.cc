@@ -38,6 +38,10 @@ struct ErrorPair {
     const auto done = net.a.poll();
     REQUIRE(done.size() == 1);
     CHECK(qa->state == IBV_QPS_ERR);
+    const nic::ReasonEvent* event = net.a.nic->reasons().find_last(
+        [&](const nic::ReasonEvent& each) { return each.qp == qa->number && each.status == done[0].status; });
+    REQUIRE(event != nullptr);  // whatever fails has a reason, and not just that of a strange answer
+    CHECK((event->why.reason == nic::Reason::kBadResponse) == (done[0].status == IBV_WC_BAD_RESP_ERR));
     return done[0];
   }
 };
