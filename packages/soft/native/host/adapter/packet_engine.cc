@@ -41,12 +41,15 @@ class PortReceiver final : public link::Receiver {
 
 }  // namespace
 
-int PacketEngine::open_ports(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify) {
+int PacketEngine::open_ports(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify,
+                             std::shared_ptr<link::Neighbour> entrance) {
+  entrance_ = std::move(entrance);
   for (int port_num = 1; port_num <= config.ports; ++port_num) {
     const PortSetup setup{.config = config,
                           .port_num = static_cast<std::uint8_t>(port_num),
                           .hook = hook,
                           .notify = notify,
+                          .entrance = entrance_,
                           .offered = &offered_};
     std::unique_ptr<PortStack> port;
     if (const int error = PortStack::open(setup, &port)) return error;
@@ -73,6 +76,7 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
                      .steering = raw_.get(),
                      .mads = management_.get(),
                      .offered = &offered_,
+                     .self = entrance_.get(),
                      .counters = counters_ ? counters_->counters() : nullptr};
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     PortStack& port = *ports_[i];

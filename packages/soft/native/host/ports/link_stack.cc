@@ -125,6 +125,13 @@ int AddressLink::route(const wire::Gid& source, const wire::Gid& destination) {
   return 0;
 }
 
+std::shared_ptr<link::Neighbour> AddressLink::neighbour(const wire::Gid& source, const wire::Gid& destination) {
+  for (const auto& [address, link] : links_) {
+    if (address == source) return link->neighbour(source, destination);
+  }
+  return nullptr;
+}
+
 void AddressLink::commit_referring(std::span<std::uint8_t> frame) {
   if (links_.empty()) return;
   link::Link* other = link_of(frame);

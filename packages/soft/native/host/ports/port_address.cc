@@ -46,7 +46,7 @@ int PortAddress::claim(const wire::Gid& address, const PortLinks& links, const s
   if (made->shm_ && links.offered != nullptr) made->shm_->offer(*links.offered);
   if (links.reach == Reach::kAuto || links.reach == Reach::kProcess) {
     link::Link* next = made->udp_ ? &made->others() : nullptr;
-    made->inproc_ = std::make_unique<link::InprocLink>(address, next, notify);
+    made->inproc_ = std::make_unique<link::InprocLink>(address, next, notify, links.entrance);
   }
   *claimed = std::move(made);
   return 0;

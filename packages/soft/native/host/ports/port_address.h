@@ -19,6 +19,7 @@ struct PortLinks {
   bool tunnels = false;                                         // listen() will be called
   std::shared_ptr<const link::ForeignPeers> foreign = nullptr;  // of its sockets
   const link::OfferedMemory* offered = nullptr;                 // to peers
+  std::shared_ptr<link::Neighbour> entrance = nullptr;          // for messages from this process
 };
 
 class PortAddress {

@@ -60,7 +60,11 @@ int PortAddresses::open(const PortSetup& setup) {
   const DeviceConfig& config = setup.config;
   device_ = config.name;
   port_name_ = config.name + "/" + std::to_string(setup.port_num);
-  links_ = {.reach = config.reach, .tunnels = setup.has_tunnels(), .foreign = config.foreign, .offered = setup.offered};
+  links_ = {.reach = config.reach,
+            .tunnels = setup.has_tunnels(),
+            .foreign = config.foreign,
+            .offered = setup.offered,
+            .entrance = setup.entrance};
   notify_ = setup.notify;
   if (config.addresses.empty()) return claim_loopback();
   const std::size_t each = config.addresses.size() / static_cast<std::size_t>(config.ports);

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "link/neighbour.h"
 #include "link/process_instance.h"
 #include "verbs_soft_boundary.h"
 
@@ -32,10 +33,11 @@ class ForeignGroups final : public Receiver {
 
 }  // namespace
 
-InprocLink::InprocLink(const wire::Gid& address, Link* next, std::function<void()> notify)
+InprocLink::InprocLink(const wire::Gid& address, Link* next, std::function<void()> notify,
+                       std::shared_ptr<Neighbour> entrance)
     : address_(address),
       next_(next),
-      queue_(std::make_shared<FrameQueue>(std::move(notify))),
+      queue_(std::make_shared<FrameQueue>(std::move(notify), std::move(entrance))),
       directory_(QueueDirectory::process()),
       neighbours_(directory_) {
   batch_.front() = FrameQueue::make_slot();
@@ -45,6 +47,7 @@ InprocLink::InprocLink(const wire::Gid& address, Link* next, std::function<void(
 
 InprocLink::~InprocLink() {
   queue_->close();
+  Neighbourhood::changed();
   directory_.remove_closed();
 }
 
@@ -88,6 +91,12 @@ bool InprocLink::takes_references(const wire::Gid& source, const wire::Gid& dest
 
 int InprocLink::route(const wire::Gid& source, const wire::Gid& destination) {
   return next_ == nullptr || neighbours_.find(destination) != nullptr ? 0 : next_->route(source, destination);
+}
+
+std::shared_ptr<Neighbour> InprocLink::neighbour(const wire::Gid& source, const wire::Gid& destination) {
+  if (source != address_) return nullptr;
+  const std::shared_ptr<FrameQueue>* queue = neighbours_.find(destination);
+  return queue != nullptr ? (*queue)->neighbour() : nullptr;
 }
 
 void InprocLink::commit_referring(std::span<std::uint8_t> frame) {
@@ -236,6 +245,7 @@ void QueueDirectory::remove_closed() {
 
 void QueueDirectory::replace(std::shared_ptr<const List> list) {
   list_ = std::move(list);
+  Neighbourhood::changed();
   version_.fetch_add(1, std::memory_order_release);
 }
 

@@ -149,6 +149,7 @@ void apply(Core& core, Qp& qp, int mask) {
     qp.path.source_port = port.source_port(qp.path.flow_label, qp.number, qp.attr.dest_qp_num);
     qp.headers = wire::NetworkHeaders(qp.path);
   }
+  if ((mask & (IBV_QP_AV | IBV_QP_PORT)) != 0) qp.neighbourhood = 0;
   if ((mask & IBV_QP_PATH_MTU) != 0) qp.mtu = mtu_bytes(qp.attr.path_mtu);
   if ((mask & IBV_QP_RQ_PSN) != 0) qp.resp.expected_psn = qp.attr.rq_psn;
   if ((mask & IBV_QP_RETRY_CNT) != 0) qp.req.retries_left = qp.attr.retry_cnt;
@@ -308,6 +309,7 @@ int QpControl::set_source_port(Qp* qp, std::uint16_t port) {
 
 void QpControl::set_tunnel(Qp* qp, bool requests, std::shared_ptr<const wire::Tunnel> tunnel) {
   (requests ? qp->request_tunnel : qp->response_tunnel) = std::move(tunnel);
+  qp->neighbourhood = 0;
 }
 
 int QpControl::set_self_loopback(Qp* qp, bool allowed) {
