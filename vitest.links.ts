@@ -3,11 +3,11 @@ import base from './vitest.base.ts';
 
 export interface Links {
   /**
-   * The files whose tests move data: they run over shared memory and over UDP, side by side. All others run once, over
-   * shared memory, since they see no link.
+   * The files whose tests move data: they run over shared memory, over UDP and by messages within the process, side by
+   * side. All others run once, over shared memory, since they see no link.
    */
   both: string[];
-  /** What each of the two must have of its own. */
+  /** What each of them must have of its own. */
   env?: (link: string) => Record<string, string>;
 }
 
@@ -21,5 +21,6 @@ export function links({ both, env = () => ({}) }: Links) {
     test: { name: link, include, env: { VERBS_SOFT_LINK: link, ...env(link) } },
   });
   const { include, ...test } = base.test ?? {};
-  return mergeConfig({ ...base, test }, { test: { projects: [project('shm', include ?? []), project('udp', both)] } });
+  const projects = [project('shm', include ?? []), project('udp', both), project('auto', both)];
+  return mergeConfig({ ...base, test }, { test: { projects } });
 }

@@ -29,6 +29,7 @@ const testPackages = [
   'rdma-core',
   'rdmacm-utils',
   'tshark',
+  'valgrind',
   'xz-utils',
   'zlib1g-dev',
 ];

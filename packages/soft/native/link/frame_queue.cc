@@ -4,9 +4,12 @@
 #include <cstring>
 #include <utility>
 
+#include "link/neighbour.h"
+
 namespace verbs::soft::link {
 
-FrameQueue::FrameQueue(std::function<void()> notify) : notify_(std::move(notify)) {
+FrameQueue::FrameQueue(std::function<void()> notify, std::shared_ptr<Neighbour> neighbour)
+    : notify_(std::move(notify)), neighbour_(std::move(neighbour)) {
   free_.reserve(kCapacity);
   grow();
 }

@@ -22,7 +22,9 @@ class FrameQueue {
 
   // `notify` is called when a frame is pushed to the empty queue, by the pushing thread. It must not block and must not
   // call this queue.
-  explicit FrameQueue(std::function<void()> notify);
+  // `neighbour`: the NIC that empties the queue, if it takes whole messages.
+  explicit FrameQueue(std::function<void()> notify, std::shared_ptr<Neighbour> neighbour = nullptr);
+  const std::shared_ptr<Neighbour>& neighbour() const { return neighbour_; }
 
   struct Slot {
     std::size_t size;
@@ -62,6 +64,7 @@ class FrameQueue {
 
   std::mutex mutex_;
   std::function<void()> notify_;
+  const std::shared_ptr<Neighbour> neighbour_;
   std::atomic<bool> open_{true};  // changes under the lock
   // Memory grows with the load. The slots that were emptied last are filled first: they are still in the CPU's cache.
   std::size_t slots_ = 0;  // in free_ and in order_

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 
 #include "wire/frame.h"
@@ -59,6 +60,8 @@ enum class FrameForm : std::uint8_t {
   kReferring,  // its ICRC and its payload: it has a list of References instead
 };
 
+class Neighbour;
+
 // Takes the packets that a port sends. Used by one thread at a time (under the device's lock).
 class Transmitter {
  public:
@@ -83,6 +86,12 @@ class Transmitter {
   // When this returns, what earlier frames refer to is the application's again: a receiver that reads it later, or just
   // now, does not use it.
   virtual void revoke_references() {}
+  // The NIC of this process at `destination` that takes whole messages, as far as nobody looks at packets on their way
+  // out (neighbour.h); nullptr where packets are needed.
+  virtual std::shared_ptr<Neighbour> neighbour(const wire::Gid& source, const wire::Gid& destination) {
+    (void)source, (void)destination;
+    return nullptr;
+  }
   // reserve() and commit() in one call, for a frame in the caller's memory: at most wire::kMaxFrame bytes.
   virtual void send(std::span<const std::uint8_t> frame) {
     std::memcpy(reserve(), frame.data(), frame.size());

@@ -32,6 +32,8 @@ class Scheduler {
   // that are due by `now`. Bounded work: false while more could be sent at once. The host flushes the transmitters
   // after it. Queue pairs with a congested peer wait: the port's link wakes the host.
   bool pump(Nanos now);
+  // No queue pair has anything to send.
+  bool is_idle() const { return core_.active.empty(); }
   // pump() would send something now.
   bool has_output() { return !core_.active.empty() && (!held_ || held_at_ != releases()); }
   // When pump() is needed next if no packet arrives; kNever without timers.
@@ -86,6 +88,8 @@ class Nic {
     explain_call(core_, place, error, why, qp);
   }
   const ReasonRing& reasons() const { return core_.reasons; }
+  // For its neighbours (link/neighbour.h).
+  Core& core() { return core_; }
 
   // -- the device as a whole
   void query_device(ibv_device_attr* attr) const;

@@ -9,6 +9,7 @@
 #include "nic/core/packet_builder.h"
 #include "nic/core/payload.h"
 #include "nic/core/work_request.h"
+#include "nic/responder/messages.h"
 #include "wire/opcode.h"
 
 namespace verbs::soft::nic {
@@ -411,6 +412,7 @@ void probe(Core& core, Qp& qp, Nanos now) {
 std::size_t send_requests(Core& core, Qp& qp, std::size_t budget, Nanos now) {
   if (!qp.may_send() || qp.req.waiting_rnr) return 0;
   std::size_t count = 0;
+  if (hand_over(core, qp, budget, true, &count) == HandOver::kBudget) return count;
   while (count < budget && qp.req.position != qp.sq.tail) {
     const Step result = step(core, qp, now);
     if (result == Step::kWait) break;
@@ -423,7 +425,7 @@ std::size_t send_requests(Core& core, Qp& qp, std::size_t budget, Nanos now) {
   }
   // Also after an earlier call that sent packets and then had no memory for the timer.
   const bool unanswered = psn_before(qp.req.una_psn, qp.req.send_psn);
-  if ((count > 0 || unanswered) && qp.deadline == kNever) restart_ack_timer(core, qp, now);
+  if (unanswered && qp.deadline == kNever) restart_ack_timer(core, qp, now);
   check_drained(core, qp);
   return count;
 }

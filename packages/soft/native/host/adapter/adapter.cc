@@ -15,13 +15,15 @@ int Adapter::open(const DeviceConfig& config, std::uint64_t guid, const FrameHoo
                   std::vector<FollowedCounter> followed, std::unique_ptr<Adapter>* adapter) {
   std::unique_ptr<Adapter> opened(new Adapter(config.name));
   DeviceCore& core = opened->core;
-  if (const int error = core.engine.open_ports(config, hook, [&core] { core.progress.wake(); })) return error;
+  if (const int error = core.engine.open_ports(config, hook, [&core] { core.progress.wake(); }, core.entrance))
+    return error;
   if (!config.capture.path.empty()) {
     const std::string path = capture_path(config.capture.path, config.name);
     if (const int error = opened->instruments.start_capture(path, config.capture)) return error;
   }
   core.engine.make_nic(config, guid, hook, std::move(followed), opened->events);
   core.engine.settle();
+  core.let_in(true);
   if (const int error = core.progress.start(core.engine.sockets())) {
     return fail(error, "device " + config.name + ": its helper thread cannot be started: " + std::strerror(error));
   }
@@ -30,6 +32,7 @@ int Adapter::open(const DeviceConfig& config, std::uint64_t guid, const FrameHoo
 }
 
 Adapter::~Adapter() {
+  core.let_in(false);
   core.progress.stop();
   if (!core.engine.has_nic()) return;
   core.engine.connections().shut_down();

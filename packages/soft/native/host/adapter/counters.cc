@@ -107,6 +107,7 @@ constexpr Names<Counters> kCounters[] = {
     {"link_dropped", &Counters::link_dropped},
     {"rdma_sends", &Counters::rdma_sends},
     {"rdma_recvs", &Counters::rdma_recvs},
+    {"handed_over_pkts", &Counters::handed_over_pkts},
 };
 static_assert(std::size(kCounters) * sizeof(std::uint64_t) == sizeof(Counters), "a counter has no name");
 

@@ -66,9 +66,12 @@ int DataPath::progress() {
   return 0;
 }
 
-// `wr` was posted. Sends it. A thread that posts on and on receives too: otherwise the helper would have to, which
-// costs both threads a system call for each packet, and slows the posting down so much that it would go on.
-void DataPath::progress_for_post(const ibv_send_wr* wr, Nanos time) {
+// `wr` was posted. Sends it, unless the NIC has handed it over already. A thread that posts on and on receives too:
+// otherwise the helper would have to, which costs both threads a system call for each packet, and slows the posting
+// down so much that it would go on.
+void DataPath::progress_for_post(const ibv_send_wr* wr) {
+  if (core_.nic().scheduler().is_idle()) return;
+  const Nanos time = now();
   if (wr != nullptr && (wr->num_sge > 0 || wr->next != nullptr)) core_.progress.note_exchange(time);
   if (core_.progress.note_post(time) && core_.engine.receive(time)) core_.progress.wake();
   core_.transmit(time);
@@ -86,7 +89,7 @@ int DataPath::post_send(Qp live, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
   if (!qp) return EINVAL;
   stamp_flushed(qp);
   const int error = core_.nic().data_path().post_send(qp, wr, bad_wr);
-  progress_for_post(wr, now());
+  progress_for_post(wr);
   return error;
 }
 
@@ -97,7 +100,7 @@ int DataPath::post_batch(Qp live, ibv_send_wr* wr) {
   if (!qp) return EINVAL;
   stamp_flushed(qp);
   const int error = core_.nic().data_path().post_batch(qp, wr);
-  progress_for_post(wr, now());
+  progress_for_post(wr);
   return error;
 }
 

@@ -37,7 +37,7 @@ class DataPath {
 
  private:
   void progress_for(nic::Cq* cq);
-  void progress_for_post(const ibv_send_wr* wr, Nanos time);
+  void progress_for_post(const ibv_send_wr* wr);
   void stamp_flushed(const nic::Qp* qp);
 
   DeviceCore& core_;

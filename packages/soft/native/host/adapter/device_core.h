@@ -3,10 +3,12 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 
 #include "host/adapter/packet_engine.h"
 #include "host/progress/device_lock.h"
+#include "host/progress/entrance.h"
 #include "host/progress/progress.h"
 
 namespace verbs::soft::host {
@@ -32,6 +34,12 @@ class DeviceCore {
     return error;
   }
 
+  // Whether other devices of this process may hand messages to this one.
+  void let_in(bool open) {
+    const std::lock_guard guard(lock);
+    entrance->lead_to(open ? &nic().core() : nullptr);
+  }
+
   // Under the lock: sends the packets that are due, and makes sure that a thread wakes for later ones.
   void transmit(Nanos time) {
     engine.transmit(time);
@@ -51,7 +59,8 @@ class DeviceCore {
 
   nic::Nic& nic() { return engine.nic(); }
 
-  DeviceLock lock;
+  const std::shared_ptr<Entrance> entrance = std::make_shared<Entrance>();
+  DeviceLock& lock = entrance->lock;
   Progress progress;  // outlives the engine, whose in-process links notify it until they are gone
   PacketEngine engine;
 

@@ -46,7 +46,9 @@ class PortReceiver final : public link::Receiver {
 
 }  // namespace
 
-int PacketEngine::open_ports(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify) {
+int PacketEngine::open_ports(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify,
+                             std::shared_ptr<link::Neighbour> entrance) {
+  entrance_ = std::move(entrance);
   // A tunnel hides the queue pair number of its packets, and a model that rewrites frames may, so that such a device
   // has its addresses for itself. So has one that cannot have the names of a range's sockets.
   const bool hides = hook.wanted() || (hook.model && hook.model->tunnels);
@@ -59,6 +61,7 @@ int PacketEngine::open_ports(const DeviceConfig& config, const FrameHook& hook, 
                           .port_num = static_cast<std::uint8_t>(port_num),
                           .hook = hook,
                           .notify = notify,
+                          .entrance = entrance_,
                           .offered = &offered_,
                           .numbers = numbers_};
     std::unique_ptr<PortStack> port;
@@ -89,6 +92,7 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
                      .mads = management_.get(),
                      .numbers = shares ? this : nullptr,
                      .offered = &offered_,
+                     .self = entrance_.get(),
                      .counters = counters_ ? counters_->counters() : nullptr};
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     PortStack& port = *ports_[i];

@@ -31,7 +31,9 @@ class PacketEngine final : public Engine, private nic::NumberSource {
 
   // Claims the addresses of the ports. `notify`: a frame arrived from this process; called by any thread without the
   // lock. 0, or fail()'s errno.
-  int open_ports(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify);
+  // `entrance`: for messages from this process.
+  int open_ports(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify,
+                 std::shared_ptr<link::Neighbour> entrance);
   // After open_ports(). `followed`: counters of the model.
   void make_nic(const DeviceConfig& config, std::uint64_t guid, const FrameHook& hook,
                 std::vector<FollowedCounter> followed, nic::EventSink& events);
@@ -74,6 +76,7 @@ class PacketEngine final : public Engine, private nic::NumberSource {
 
   link::OfferedMemory offered_;
   std::shared_ptr<link::NumberRanges> numbers_ = link::NumberRanges::all();
+  std::shared_ptr<link::Neighbour> entrance_;
   std::vector<std::unique_ptr<PortStack>> ports_;
   std::unique_ptr<RawPackets> raw_;
   std::unique_ptr<Management> management_;

@@ -134,6 +134,13 @@ int AddressLink::route(const wire::Gid& source, const wire::Gid& destination, st
   return 0;
 }
 
+std::shared_ptr<link::Neighbour> AddressLink::neighbour(const wire::Gid& source, const wire::Gid& destination) {
+  for (const auto& [address, link] : links_) {
+    if (address == source) return link->neighbour(source, destination);
+  }
+  return nullptr;
+}
+
 void AddressLink::commit_referring(std::span<std::uint8_t> frame) {
   if (links_.empty()) return;
   link::Link& link = link_of(frame);

@@ -68,6 +68,7 @@ class AddressLink final : public link::Link {
   int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) override;
   void commit_referring(std::span<std::uint8_t> frame) override;
   void revoke_references() override;
+  std::shared_ptr<link::Neighbour> neighbour(const wire::Gid& source, const wire::Gid& destination) override;
   void flush() override;
   bool congested(const wire::Gid& destination, std::uint32_t qp_num) override;  // if one of its links is
   std::uint64_t relieve() override;

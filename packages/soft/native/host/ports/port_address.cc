@@ -52,7 +52,7 @@ int PortAddress::claim(const wire::Gid& address, const PortLinks& links, const s
   if (carries && links.offered != nullptr) made->shm_->offer(*links.offered);
   if (links.reach == Reach::kAuto || links.reach == Reach::kProcess) {
     link::Link* next = made->udp_ ? &made->others() : nullptr;
-    made->inproc_ = std::make_unique<link::InprocLink>(address, next, notify, links.numbers);
+    made->inproc_ = std::make_unique<link::InprocLink>(address, next, notify, links.numbers, links.entrance);
   }
   *claimed = std::move(made);
   return 0;

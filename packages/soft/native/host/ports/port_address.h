@@ -21,6 +21,7 @@ struct PortLinks {
   const link::OfferedMemory* offered = nullptr;                 // to peers
   // All: the addresses are this device's alone.
   std::shared_ptr<link::NumberRanges> numbers = link::NumberRanges::all();
+  std::shared_ptr<link::Neighbour> entrance = nullptr;  // for messages from this process
 };
 
 class PortAddress {

@@ -78,7 +78,8 @@ int PortAddresses::open(const PortSetup& setup) {
             .tunnels = setup.has_tunnels(),
             .foreign = config.foreign,
             .offered = setup.offered,
-            .numbers = setup.numbers};
+            .numbers = setup.numbers,
+            .entrance = setup.entrance};
   notify_ = setup.notify;
   if (config.addresses.empty()) {
     if (const int error = claim_loopback()) return error;

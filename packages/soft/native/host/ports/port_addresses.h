@@ -25,7 +25,8 @@ struct PortSetup {
   std::uint8_t port_num;  // from 1
   FrameHook hook;
   std::function<void()> notify;  // a frame arrived from this process: called by any thread, without the device's lock
-  const link::OfferedMemory* offered = nullptr;  // to peers; it outlives the port
+  std::shared_ptr<link::Neighbour> entrance = nullptr;  // for messages from this process
+  const link::OfferedMemory* offered = nullptr;         // to peers; it outlives the port
   std::shared_ptr<link::NumberRanges> numbers = link::NumberRanges::all();
 };
 

@@ -1,5 +1,7 @@
 #include "host/ports/port_stack.h"
 
+#include "link/neighbour.h"
+
 namespace verbs::soft::host {
 
 int PortStack::open(const PortSetup& setup, std::unique_ptr<PortStack>* port) {
@@ -18,6 +20,7 @@ int PortStack::open(const PortSetup& setup, std::unique_ptr<PortStack>* port) {
 
 // After each change of the stack. Needs no memory: frames never take the way through what is gone.
 void PortStack::find_top() {
+  link::Neighbourhood::changed();
   top_ = &stack_->top();
   if (!model_) return;
   model_->redirect(*top_);

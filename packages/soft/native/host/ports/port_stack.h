@@ -53,6 +53,10 @@ class PortStack final : public link::Transmitter {
     return top_->route(source, destination, mtu);
   }
   void commit_referring(std::span<std::uint8_t> frame) override { top_->commit_referring(frame); }
+  // A capture, a fault plan and a model look at packets.
+  std::shared_ptr<link::Neighbour> neighbour(const wire::Gid& source, const wire::Gid& destination) override {
+    return top_->neighbour(source, destination);
+  }
   // Past captures and fault plans, which pass on no such frames and may be new.
   void revoke_references() override { addresses_.link().revoke_references(); }
   void flush() override { top_->flush(); }

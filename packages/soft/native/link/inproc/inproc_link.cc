@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "link/neighbour.h"
 #include "link/process_instance.h"
 #include "verbs_soft_boundary.h"
 
@@ -44,10 +45,10 @@ Range range_here(std::span<const std::uint8_t> frame) {
 }  // namespace
 
 InprocLink::InprocLink(const wire::Gid& address, Link* next, std::function<void()> notify,
-                       std::shared_ptr<const NumberRanges> numbers)
+                       std::shared_ptr<const NumberRanges> numbers, std::shared_ptr<Neighbour> entrance)
     : address_(address),
       next_(next),
-      queue_(std::make_shared<FrameQueue>(std::move(notify))),
+      queue_(std::make_shared<FrameQueue>(std::move(notify), std::move(entrance))),
       directory_(QueueDirectory::process()),
       neighbours_(directory_) {
   batch_.front() = FrameQueue::make_slot();
@@ -57,6 +58,7 @@ InprocLink::InprocLink(const wire::Gid& address, Link* next, std::function<void(
 
 InprocLink::~InprocLink() {
   queue_->close();
+  Neighbourhood::changed();
   directory_.remove_closed();
 }
 
@@ -106,6 +108,12 @@ int InprocLink::route(const wire::Gid& source, const wire::Gid& destination, std
   if (next_ == nullptr) return 0;
   const int error = next_->route(source, destination, mtu);
   return neighbours_.find(destination, kAnyRange) != nullptr ? 0 : error;
+}
+
+std::shared_ptr<Neighbour> InprocLink::neighbour(const wire::Gid& source, const wire::Gid& destination) {
+  if (source != address_) return nullptr;
+  const std::shared_ptr<FrameQueue>* queue = neighbours_.find(destination, kAnyRange);
+  return queue != nullptr ? (*queue)->neighbour() : nullptr;
 }
 
 void InprocLink::commit_referring(std::span<std::uint8_t> frame) {
@@ -255,6 +263,7 @@ void QueueDirectory::remove_closed() {
 
 void QueueDirectory::replace(std::shared_ptr<const List> list) {
   list_ = std::move(list);
+  Neighbourhood::changed();
   version_.fetch_add(1, std::memory_order_release);
 }
 

@@ -96,9 +96,11 @@ class InprocLink final : public Link {
  public:
   // `next` may be nullptr and must outlive this link. `notify` is called, by any thread, when a frame arrives in the
   // empty queue. It must not block. It is not called after the link is destroyed. An address that another link of this
-  // process has stays with that link. `numbers`: whose frames the address gets here.
+  // process has stays with that link. `numbers`: whose frames the address gets here. `entrance`: for messages to this
+  // address; nullptr if it takes packets only.
   InprocLink(const wire::Gid& address, Link* next, std::function<void()> notify,
-             std::shared_ptr<const NumberRanges> numbers = NumberRanges::all());
+             std::shared_ptr<const NumberRanges> numbers = NumberRanges::all(),
+             std::shared_ptr<Neighbour> entrance = nullptr);
   ~InprocLink() override;
 
   std::uint8_t* reserve() override;
@@ -106,6 +108,7 @@ class InprocLink final : public Link {
   void commit_unsealed(std::span<std::uint8_t> frame) override;
   bool takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) override;
   int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) override;
+  std::shared_ptr<Neighbour> neighbour(const wire::Gid& source, const wire::Gid& destination) override;
   void commit_referring(std::span<std::uint8_t> frame) override;
   void revoke_references() override;
   void flush() override;

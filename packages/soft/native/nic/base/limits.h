@@ -144,6 +144,7 @@ struct Counters {
   std::uint64_t link_dropped = 0;  // packets of a port that was down, or from a removed GID
   std::uint64_t rdma_sends = 0;
   std::uint64_t rdma_recvs = 0;
+  std::uint64_t handed_over_pkts = 0;  // of sent_pkts: those of messages within the process, which made no packets
 };
 
 // Of raw packets, on devices that have them.

@@ -66,6 +66,13 @@ void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
 
 bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& received) {
   const std::uint64_t wr_id = qp.recv.wqe->wr_id;
+  Srq* srq = qp.recv.srq;
+  qp.recv = {};
+  return complete_recv_of(core, qp, srq, wr_id, status, received);
+}
+
+bool complete_recv_of(Core& core, Qp& qp, Srq* srq, std::uint64_t wr_id, ibv_wc_status status,
+                      const Received& received) {
   const auto fill = [&](ibv_wc& wc) {
     wc = {};
     wc.wr_id = wr_id;
@@ -78,10 +85,8 @@ bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& rec
     wc.sl = received.sl;
     wc.wc_flags = received.flags;
   };
-  Srq* srq = qp.recv.srq;
   if (srq == nullptr) ++qp.rq.head;
   const Slots slots = slots_of(core, srq == nullptr ? &qp.rq.released : &srq->queue.released, 1);
-  qp.recv = {};
   ++core.counters.rdma_recvs;
   qp.count(CompletionCounter::kRecv, status, received.byte_len);
   if (srq == nullptr || srq->cq == nullptr) {

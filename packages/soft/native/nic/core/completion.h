@@ -23,7 +23,11 @@ struct Received {
   FrameTags tags = {};
 };
 
-// Completes the receive request of qp.recv (dequeue_recv()). False when the CQ is full.
+// Completes the request `wr_id`, which was taken out of `srq`, or is the oldest of the QP's own queue (nullptr). False
+// when the CQ is full.
+bool complete_recv_of(Core& core, Qp& qp, Srq* srq, std::uint64_t wr_id, ibv_wc_status status,
+                      const Received& received);
+// The same for the receive request of qp.recv (dequeue_recv()).
 bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& received);
 
 // How a queue pair fails: the error state, the send queue error state, and the flush of what is posted.

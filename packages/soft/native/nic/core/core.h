@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "link/neighbour.h"
 #include "nic/base/containers.h"
 #include "nic/base/limits.h"
 #include "nic/core/packet.h"
@@ -87,7 +88,8 @@ struct NicConfig {
   MadSink* mads = nullptr;            // nullptr: management datagrams are dropped
   NumberSource* numbers = nullptr;    // nullptr: all numbers are this NIC's
   link::OfferedMemory* offered = nullptr;
-  DeviceCounters* counters = nullptr;  // where it counts on; nullptr: in itself, from 0
+  const link::Neighbour* self = nullptr;  // as others of this process find the NIC
+  DeviceCounters* counters = nullptr;     // where it counts on; nullptr: in itself, from 0
 };
 
 struct Core {

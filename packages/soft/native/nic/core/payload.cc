@@ -66,8 +66,6 @@ bool locate(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t
                         });
 }
 
-namespace {
-
 bool copy(std::span<const iovec> to, std::span<const iovec> from) {
   std::size_t source = 0, source_offset = 0;
   for (const iovec& target : to) {
@@ -88,8 +86,6 @@ bool copy(std::span<const iovec> to, std::span<const iovec> from) {
   }
   return true;
 }
-
-}  // namespace
 
 bool pull(std::span<const iovec> to, const ReferredPayload& referred) {
   std::array<iovec, link::kMostReferences> mapped;

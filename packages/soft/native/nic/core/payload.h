@@ -44,6 +44,9 @@ struct MemoryPieces {
 bool locate(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t count, std::size_t offset,
             std::size_t size, unsigned access, MemoryPieces* memory);
 
+// Copies between such memory. False when memory of either side is not there.
+bool copy(std::span<const iovec> to, std::span<const iovec> from);
+
 // Copies of the payload that a packet refers to.
 
 // A pull copies a payload out of the memory of the sender, to which a frame refers (link/reference.h). The pieces of

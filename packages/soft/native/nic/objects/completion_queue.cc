@@ -92,7 +92,7 @@ void Cq::moderate(std::uint32_t count, Nanos period) {
 }
 
 void Cq::notify(EventSink& events) {
-  if (moderation_count_ <= 1 || moderation_period_ == 0) return fire(events);
+  if (!is_moderated()) return fire(events);
   ++unreported_;
   if (unreported_ >= moderation_count_) return fire(events);
   if (unreported_ == 1) timers_.arm(*this, now_ + moderation_period_);

@@ -115,6 +115,10 @@ class Cq : public TimerSlot {
   void expire(EventSink& events);
 
   std::size_t pending() const { return count_; }
+  // Its entries have the time.
+  bool is_stamped() const { return stamps_ != nullptr; }
+  // Its events may wait for a timer.
+  bool is_moderated() const { return moderation_count_ > 1 && moderation_period_ != 0; }
   int cqe() const { return static_cast<int>(size_); }
 
   void* owner;

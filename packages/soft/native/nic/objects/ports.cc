@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "link/neighbour.h"
+
 namespace verbs::soft::nic {
 
 Ports::Ports(const std::vector<PortConfig>& configs, EventSink& events, Counters& counters)
@@ -41,6 +43,7 @@ int Ports::set_link(std::uint8_t port_num, bool up) {
   if (port == nullptr) return EINVAL;
   if (port->is_up() == up) return 0;
   port->set_up(up);
+  link::Neighbourhood::changed();
   if (!up) ++counters_.link_downed;
   report(up ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR, port_num);
   return 0;
@@ -58,6 +61,7 @@ int Ports::remove_gid(std::uint8_t port_num, const wire::Gid& gid) {
   Port* port = find(port_num);
   if (port == nullptr) return EINVAL;
   if (const int error = port->remove_gid(gid)) return error;
+  link::Neighbourhood::changed();
   report(IBV_EVENT_GID_CHANGE, port_num);
   return 0;
 }
@@ -75,10 +79,12 @@ void Ports::revoke_references() {
 
 void Ports::open_tunnel(std::uint8_t port_num, std::shared_ptr<const wire::Tunnel> tunnel) {
   if (Port* port = find(port_num)) port->add_tunnel(std::move(tunnel));
+  link::Neighbourhood::changed();
 }
 
 void Ports::close_tunnel(std::uint8_t port_num, const std::shared_ptr<const wire::Tunnel>& tunnel) {
   if (Port* port = find(port_num)) port->remove_tunnel(tunnel);
+  link::Neighbourhood::changed();
 }
 
 namespace {

@@ -102,6 +102,8 @@ class Port {
   std::uint32_t frame_limit() const { return ethernet_mtu(active_mtu_) + 18; }
 
   bool is_up() const { return up_; }
+  // Nothing here decides over single packets.
+  bool is_plain() const { return up_ && !lost_gids_ && tunnels_.empty(); }
   void set_up(bool up) { up_ = up; }
   void set_mtu(ibv_mtu mtu) { active_mtu_ = mtu; }
   // Into the first empty entry (of the shape kMlx5: entries; `index` is that of RoCE v2). 0, EINVAL for the zero GID,

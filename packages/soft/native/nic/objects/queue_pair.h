@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "link/neighbour.h"
 #include "nic/base/containers.h"
 #include "nic/base/limits.h"
 #include "nic/objects/completion_queue.h"
@@ -170,6 +171,9 @@ class Qp : public TimerSlot {
   std::shared_ptr<const wire::Tunnel> request_tunnel;
   std::shared_ptr<const wire::Tunnel> response_tunnel;
   std::uint32_t mtu = 4096;
+  // The peer's NIC, if messages may be handed to it, as of that version of the neighbourhood (responder/messages.h).
+  std::shared_ptr<link::Neighbour> neighbour;
+  std::uint64_t neighbourhood = 0;
   std::unique_ptr<AttachedCounters> counters;  // nullptr without any
 
   SendQueue sq;

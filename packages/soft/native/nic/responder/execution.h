@@ -14,6 +14,13 @@ bool continues_message(const ResponderState& resp, const wire::OpcodeInfo& info)
 // First and middle packets are exactly MTU long, a last one 1 to MTU, an only one at most MTU.
 bool has_valid_length(const Qp& qp, const Packet& packet);
 
+// The peer's first request has come.
+inline void note_communication(Core& core, Qp& qp) {
+  if (qp.resp.communication_established) return;
+  qp.resp.communication_established = true;
+  if (qp.state == IBV_QPS_RTR) core.events.async({IBV_EVENT_COMM_EST, &qp, nullptr, qp.attr.port_num});
+}
+
 // Execute the packet at the expected PSN.
 void execute_send(Core& core, Qp& qp, const Packet& packet);
 void execute_write(Core& core, Qp& qp, const Packet& packet);

@@ -65,10 +65,7 @@ void handle_ahead(Core& core, Qp& qp, const Packet& packet) {
 
 void handle_connected(Core& core, Qp& qp, const Packet& packet) {
   ResponderState& resp = qp.resp;
-  if (!resp.communication_established && qp.state == IBV_QPS_RTR) {
-    core.events.async({IBV_EVENT_COMM_EST, &qp, nullptr, qp.attr.port_num});
-  }
-  resp.communication_established = true;
+  note_communication(core, qp);
   if (!qp.is_reliable()) return handle_unreliable(core, qp, packet);
 
   const std::int32_t ahead = psn_diff(packet.bth.psn, resp.expected_psn);

@@ -7,6 +7,7 @@
 #include "nic/core/completion.h"
 #include "nic/core/explanation.h"
 #include "nic/core/work_request.h"
+#include "nic/responder/messages.h"
 #include "wire/headers.h"
 
 namespace verbs::soft::nic {
@@ -27,7 +28,7 @@ constexpr std::uint64_t kTooLong = UINT32_MAX;
 
 std::uint64_t number(int value) { return static_cast<std::uint64_t>(std::int64_t{value}); }
 
-int check_send(Core& core, const Qp& qp, const ibv_send_wr& wr) {
+inline int check_send(Core& core, const Qp& qp, const ibv_send_wr& wr) {
   if (!qp.may_send() && qp.state != IBV_QPS_SQE && qp.state != IBV_QPS_ERR) {
     return refuse(core, qp, wr, EINVAL, {Reason::kSendState, {qp.state}});
   }
@@ -125,13 +126,19 @@ int fill_flush(Core& core, const Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
 
 // Fills the fields that depend on the operation.
 int fill_operation(Core& core, Qp& qp, const ibv_send_wr& wr, SendWqe& wqe) {
-  if (!info_of(wr.opcode).allowed_on(qp.type)) return refuse_later(qp);
+  const WorkRequestInfo& info = info_of(wr.opcode);
+  if (!info.allowed_on(qp.type)) return refuse_later(qp);
+  if (qp.type == IBV_QPT_RC && info.response == ExpectedResponse::kAcknowledge) [[likely]] {
+    wqe.remote_addr = wr.wr.rdma.remote_addr;
+    wqe.rkey = wr.wr.rdma.rkey;
+    return 0;
+  }
   if (qp.type == IBV_QPT_UD) return fill_datagram(core, qp, wr);
   if (qp.type == IBV_QPT_RAW_PACKET) {
     return (wr.send_flags & IBV_SEND_IP_CSUM) != 0 && !core.config.fills_checksums ? refuse(core, qp, wr) : 0;
   }
   if (qp.type == IBV_QPT_XRC_SEND) wqe.remote_srqn = wr.qp_type.xrc.remote_srqn & 0xffffff;
-  if (info_of(wr.opcode).response == ExpectedResponse::kAtomicAcknowledge) {
+  if (info.response == ExpectedResponse::kAtomicAcknowledge) {
     if (wqe.length < sizeof(std::uint64_t)) {
       return refuse(core, qp, wr, EINVAL, {Reason::kAtomicLength, {wr.opcode, wqe.length}});
     }
@@ -254,19 +261,36 @@ int post_each(Wr* wr, Wr** bad_wr, Post post) {
   return 0;
 }
 
+// Messages of a call; the scheduler hands over the others.
+constexpr std::size_t kHandOverBudget = 256;
+
+// What was posted leaves at once, if it needs no packets. The queue pair then has nothing to send.
+void hand_over_posted(Core& core, Qp& qp) {
+  std::size_t count = 0;
+  const HandOver result = hand_over(core, qp, kHandOverBudget, false, &count);
+  if (result == HandOver::kAll && qp.resp.responses.empty()) core.active.remove(qp);
+}
+
+int enqueue_sends(Core& core, Qp& qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
+  return post_each(wr, bad_wr, [&](const ibv_send_wr& each) { return post_one(core, qp, each); });
+}
+
 }  // namespace
 
 int DataPath::post_send(Qp* qp, ibv_send_wr* wr, ibv_send_wr** bad_wr) {
-  return post_each(wr, bad_wr, [&](const ibv_send_wr& each) { return post_one(core_, *qp, each); });
+  const int error = enqueue_sends(core_, *qp, wr, bad_wr);
+  hand_over_posted(core_, *qp);
+  return error;
 }
 
 int DataPath::post_batch(Qp* qp, ibv_send_wr* wr) {
   const std::uint32_t tail = qp->sq.tail;
   ibv_send_wr* bad = nullptr;
-  const int error = post_send(qp, wr, &bad);
+  const int error = enqueue_sends(core_, *qp, wr, &bad);
   // Nothing was sent yet, so the tail can go back. In the error state the queue is empty: requests are flushed as they
   // are posted.
   if (error != 0 && !qp->sq.empty()) qp->sq.tail = tail;
+  hand_over_posted(core_, *qp);
   return error;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "link/faults/fault_link.h"
+#include "link/neighbour.h"
 #include "nic/base/limits.h"
 #include "nic/nic.h"
 #include "wire/headers.h"
@@ -47,7 +48,8 @@ class CableEnd final : public link::Link, private link::SenderMemory {
   int referring = 0;  // such frames that were sent
   // The other end has no room, until relieve() was called that many times.
   int full_for = 0;
-  int epoch = 0;  // how often the references were revoked
+  int epoch = 0;                            // how often the references were revoked
+  std::shared_ptr<link::Neighbour> beyond;  // the NIC at the other end, if it takes whole messages
 
   std::uint8_t* reserve() override { return buffer_; }
   void commit(std::size_t size) override {
@@ -62,6 +64,9 @@ class CableEnd final : public link::Link, private link::SenderMemory {
     if (!unplugged) peer->inbox_.push_back({*now + kMicrosecond, {frame.begin(), frame.end()}, true, epoch});
   }
   void revoke_references() override { ++epoch; }
+  std::shared_ptr<link::Neighbour> neighbour(const wire::Gid& /*source*/, const wire::Gid& /*destination*/) override {
+    return beyond;
+  }
   void flush() override {}
   bool congested(const wire::Gid& /*destination*/, std::uint32_t) override { return full_for > 0; }
   std::uint64_t relieve() override {
@@ -112,6 +117,21 @@ class CableEnd final : public link::Link, private link::SenderMemory {
   std::uint64_t relieved_ = 0;
 };
 
+// The way into the NIC at the other end, in the same thread.
+class Gate final : public link::Neighbour {
+ public:
+  std::unique_ptr<nic::Nic>* nic = nullptr;
+  bool busy = false;
+  int visits = 0;
+
+  nic::Core* enter() override {
+    if (busy) return nullptr;
+    ++visits;
+    return &(*nic)->core();
+  }
+  void leave() override {}
+};
+
 // A NIC with a port, its event log, and a protection domain and completion queue to work with.
 class Station final : public nic::EventSink, public link::Receiver {
  public:
@@ -124,8 +144,10 @@ class Station final : public nic::EventSink, public link::Receiver {
   Nanos now = 0;
   std::vector<nic::AsyncEvent> events;
   int notifications = 0;
+  const std::shared_ptr<Gate> gate = std::make_shared<Gate>();
 
-  Station(std::uint8_t host, bool ipv6, int cqe, const nic::Rules& rules = {}) {
+  // `joined`: it hands over messages where its cable leads to a NIC, past the fault plan.
+  Station(std::uint8_t host, bool ipv6, int cqe, const nic::Rules& rules = {}, bool joined = false) {
     const std::uint8_t v4[4] = {10, 0, 0, host};
     gid = wire::Gid::from_ipv4(v4);
     if (ipv6) {
@@ -136,7 +158,10 @@ class Station final : public nic::EventSink, public link::Receiver {
     nic::NicConfig config;
     config.guid = 0x0200000000000000ull + host;
     config.rules = rules;
-    config.ports.push_back({&faults, {gid}, IBV_MTU_4096, IBV_MTU_4096});
+    config.self = gate.get();
+    gate->nic = &nic;
+    link::Link* first = joined ? static_cast<link::Link*>(&cable) : &faults;
+    config.ports.push_back({first, {gid}, IBV_MTU_4096, IBV_MTU_4096});
     nic = std::make_unique<nic::Nic>(config, *this);
     REQUIRE(nic->pds().alloc(&pd) == 0);
     REQUIRE(nic->cqs().create(cqe, this, &cq) == 0);
@@ -197,8 +222,13 @@ struct Connection {
 
 class VirtualNetwork {
  public:
-  explicit VirtualNetwork(bool ipv6 = false, int cqe = 4096, const nic::Rules& rules = {})
-      : a(1, ipv6, cqe, rules), b(2, ipv6, cqe, rules) {
+  // `joined`: the two hand messages to each other.
+  explicit VirtualNetwork(bool ipv6 = false, int cqe = 4096, const nic::Rules& rules = {}, bool joined = false)
+      : a(1, ipv6, cqe, rules, joined), b(2, ipv6, cqe, rules, joined) {
+    if (joined) {
+      a.cable.beyond = b.gate;
+      b.cable.beyond = a.gate;
+    }
     a.cable.peer = &b.cable;
     b.cable.peer = &a.cable;
     a.cable.now = b.cable.now = &now;

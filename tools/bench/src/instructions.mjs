@@ -1,0 +1,118 @@
+// How many instructions a message of 64 bytes costs both of its ends within one process, by callgrind. Unlike a time, the
+// figure is the same on a busy machine. The cost of the start is taken out: each program runs twice, with different
+// numbers of messages. What system calls do in the kernel is not counted, nor how long a memory access waits.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { dropInDirectory } from '@verbs/soft';
+
+const MESSAGES = 8000;
+const DEVICES = 'soft0,link=process,mtu=4096;soft1,link=process,mtu=4096';
+const programs = join(import.meta.dirname, '../build/bin');
+const figuresFile = join(import.meta.dirname, '../instructions.json');
+const softBuild = join(import.meta.dirname, '../../../packages/soft/build/CMakeFiles');
+
+/** A row may rise by this share before the check fails: libraries and processors differ a little. */
+export const TOLERANCE = 0.03;
+
+/** @type {Record<string, { program: string, args: string[] }>} */
+const rows = {
+  'RDMA WRITE, lists of 32': { program: 'local_stream', args: ['-l', '32'] },
+  'RDMA WRITE, one a call': { program: 'local_stream', args: ['-l', '1'] },
+  'SEND, lists of 32': { program: 'local_sends', args: ['-l', '32'] },
+  'SEND, one a call': { program: 'local_sends', args: ['-l', '1'] },
+};
+
+/**
+ * @typedef {{ compiler: string, rows: Record<string, number> }} Figures the committed figures, and what built the NIC then
+ * @typedef {{ title: string, sum: number, functions: { name: string, count: number }[] }} Row
+ */
+
+/** @returns {Figures} */
+export function committedFigures() {
+  return JSON.parse(readFileSync(figuresFile, 'utf8'));
+}
+
+/** @param {Row[]} counted */
+export function commitFigures(counted) {
+  const figures = {
+    compiler: compiler(),
+    rows: Object.fromEntries(counted.map(({ title, sum }) => [title, Math.round(sum)])),
+  };
+  writeFileSync(figuresFile, `${JSON.stringify(figures, null, 2)}\n`);
+}
+
+/** Of the NIC, with the part of its version that decides over the code. */
+function compiler() {
+  for (const folder of readdirSync(softBuild)) {
+    if (!/^\d/.test(folder)) continue;
+    const text = readFileSync(join(softBuild, folder, 'CMakeCXXCompiler.cmake'), 'utf8');
+    const value = (/** @type {string} */ name) => new RegExp(`${name} "([^"]*)"`).exec(text)?.[1] ?? '';
+    return `${value('CMAKE_CXX_COMPILER_ID')} ${value('CMAKE_CXX_COMPILER_VERSION').split('.')[0] ?? ''} ${process.arch}`;
+  }
+  return 'none';
+}
+
+/** Why the figures cannot be compared here; undefined if they can. */
+export function whyNotCompared() {
+  const { status, error } = spawnSync('valgrind', ['--version'], { stdio: 'ignore' });
+  if (error || status !== 0) return 'no valgrind; on Debian: apt-get install valgrind';
+  const { compiler: theirs } = committedFigures();
+  return compiler() === theirs ? undefined : `the figures are of ${theirs}, and the NIC was built by ${compiler()}`;
+}
+
+/**
+ * @param {string} command
+ * @param {string[]} args
+ * @param {NodeJS.ProcessEnv} [env]
+ */
+function run(command, args, env) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', env, maxBuffer: 1 << 28 });
+  if (error) throw new Error(`${command}: ${error.message}; on Debian: apt-get install valgrind`);
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`);
+  return stdout;
+}
+
+/**
+ * The instructions of each function.
+ *
+ * @param {string} scratch
+ * @param {string} program
+ * @param {string[]} args
+ * @param {number} count
+ */
+function profile(scratch, program, args, count) {
+  const file = join(scratch, `${program}.${String(count)}`);
+  const command = ['--tool=callgrind', `--callgrind-out-file=${file}`, join(programs, program)];
+  run('valgrind', [...command, ...args, '-n', String(count)], {
+    ...process.env,
+    LD_LIBRARY_PATH: dropInDirectory([]),
+    VERBS_SOFT: DEVICES,
+  });
+  /** @type {Map<string, number>} */
+  const functions = new Map();
+  for (const line of run('callgrind_annotate', ['--auto=no', '--threshold=100', file]).split('\n')) {
+    const [, number, name] = /^\s*([\d,]+) \(\s*[\d.]+%\)\s+[^:]+:(.*)$/.exec(line) ?? [];
+    if (number === undefined || name === undefined) continue;
+    const short = name.replace(/ \[.*\]$/, '').replaceAll('verbs::soft::', '');
+    functions.set(short, (functions.get(short) ?? 0) + Number(number.replaceAll(',', '')));
+  }
+  return functions;
+}
+
+/** @returns {Row[]} */
+export function countInstructions() {
+  const scratch = mkdtempSync(join(tmpdir(), 'verbs-instructions-'));
+  try {
+    return Object.entries(rows).map(([title, { program, args }]) => {
+      const few = profile(scratch, program, args, MESSAGES);
+      const functions = [...profile(scratch, program, args, 2 * MESSAGES)]
+        .map(([name, count]) => ({ name, count: (count - (few.get(name) ?? 0)) / MESSAGES }))
+        .sort((a, b) => b.count - a.count);
+      return { title, sum: functions.reduce((total, { count }) => total + count, 0), functions };
+    });
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
