@@ -176,14 +176,16 @@ bool Connection::receive_control(const ibv_wc& completion, std::uint32_t slot) {
   return true;
 }
 
-bool Connection::keep_alive() {
+bool Connection::tend() {
   if (!poll_control()) return false;
   if (!long_queues_ && held_ > 0 && return_held() != 0) return false;
   if (consumed_ != reported_) report_consumed();
   flush();
-  // The acknowledgement of a frame in flight proves as much as that of a keep-alive.
-  if (control_drained() && pairs_.post_keep_alive() == 0) ++control_posted_;
   return true;
+}
+
+void Connection::keep_alive() {
+  if (control_drained() && pairs_.post_keep_alive() == 0) ++control_posted_;
 }
 
 void Connection::send_disconnect(bool last) {

@@ -71,8 +71,11 @@ class Connection {
   bool complete(const ibv_wc& completion, const WorkId& id);
   bool peer_disconnected() const { return peer_disconnected_; }
 
-  bool keep_alive();  // false if the connection is lost
-  // Whether the last keep-alive is not acknowledged yet.
+  // What is due from time to time. False if the connection is lost.
+  bool tend();
+  // Asks the other end's NIC whether it is there. Nothing that was sent must wait for its acknowledgement, which proves
+  // as much.
+  void keep_alive();
   bool awaits_keep_alive() const { return !control_drained(); }
   // Tells the peer that this end leaves. `last`: also that no message is missing, behind the last one; only a peer that
   // still receives wants to know.

@@ -169,6 +169,7 @@ doca_error_t Consumer::submit(doca_task& submitted) {
   if (!running()) return DOCA_ERROR_BAD_STATE;
   auto& task = static_cast<doca_comch_consumer_task_post_recv&>(submitted);
   if (task.buf && (!find_buf(task.buf) || task.buf->mmap != mmap_)) return DOCA_ERROR_INVALID_VALUE;
+  if (task.buf && task.buf->references == UINT16_MAX) return DOCA_ERROR_TOO_BIG;
   task.producer = task.immediate_length = 0;
   task.immediate = nullptr;
   if (const int error = post(task)) return error_of(error, DOCA_ERROR_IO_FAILED);

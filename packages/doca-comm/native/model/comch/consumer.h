@@ -9,6 +9,7 @@
 #include "model/memory/mmap.h"
 
 struct doca_comch_consumer_task_post_recv : doca_task {
+  static constexpr std::uint8_t kKind = 3;
   doca_buf* buf = nullptr;
   std::uint32_t producer = 0;
   std::uint32_t immediate_length = 0;

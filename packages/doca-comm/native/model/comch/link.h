@@ -74,6 +74,7 @@ struct Link final : PeerOwner {
 struct doca_comch_connection : verbs::doca_comm::model::Handle<verbs::doca_comm::model::comch::Link> {};
 
 struct doca_comch_task_send : doca_task {
+  static constexpr std::uint8_t kKind = 1;
   doca_comch_connection* connection = nullptr;
   const void* message = nullptr;  // the program's, unchanged until the completion
   std::uint32_t length = 0;

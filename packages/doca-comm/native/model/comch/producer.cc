@@ -175,6 +175,7 @@ doca_error_t Producer::submit(doca_task& submitted) {
           : task.immediate_length == 0) {
     return DOCA_ERROR_INVALID_VALUE;
   }
+  if (buf && buf->references == UINT16_MAX) return DOCA_ERROR_TOO_BIG;
   Pair* pair = find(task.consumer);
   if (!pair) {
     if (const doca_error_t error = ask(task.consumer, &pair)) return error;

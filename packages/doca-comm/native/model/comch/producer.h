@@ -8,6 +8,7 @@
 #include "model/comch/fast_path.h"
 
 struct doca_comch_producer_task_send : doca_task {
+  static constexpr std::uint8_t kKind = 2;
   const doca_buf* buf = nullptr;
   std::uint32_t consumer = 0;
   std::uint32_t immediate_length = 0;

@@ -250,6 +250,7 @@ Nanos HandshakeChannel::run_timers() {
   Nanos next = kNever;
   const Nanos time = now();
   for (const auto& handler : handlers) next = std::min(next, handler->on_timer(time));
+  liveness_.prune(time);
   return next;
 }
 

@@ -18,6 +18,7 @@
 #include "model/base/clock.h"
 #include "model/base/wake_event.h"
 #include "model/setup/handshake.h"
+#include "model/setup/liveness.h"
 
 namespace verbs::doca_comm::model {
 
@@ -45,6 +46,7 @@ class HandshakeChannel {
   void wake() { wake_.signal(); }
   // Unreliable: drops the message if all send slots are in use.
   void send(const HandshakeMessage& message, const UdAddress& to);
+  Liveness& liveness() { return liveness_; }
 
  private:
   HandshakeChannel(ibv_context* context, ibv_pd* pd) : context_(context), pd_(pd) {}
@@ -85,6 +87,7 @@ class HandshakeChannel {
   std::map<std::pair<std::string, std::string>, std::shared_ptr<HandshakeHandler>> services_;
   std::map<std::uint64_t, std::shared_ptr<HandshakeHandler>> clients_;
 
+  Liveness liveness_;
   std::mutex send_mutex_;
   std::vector<std::uint32_t> free_sends_;
   std::vector<ibv_ah*> address_handles_;  // of each slot, until it is used again
