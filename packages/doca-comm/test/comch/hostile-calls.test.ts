@@ -37,8 +37,12 @@ test('functions, constructors and their options', async () => {
     await isProper('new Server', () => new api.Server(value as never));
     await isProper('new Client', () => new api.Client(value as never));
     await isProper('allocMmap', () => api.allocMmap(value as never, 4096));
-    await isProper('allocMmap length', () => { api.allocMmap(server.device, value as never).close(); });
-    await isProper('allocMmap permissions', () => { api.allocMmap(server.device, 4096, value as never).close(); });
+    await isProper('allocMmap length', () => {
+      api.allocMmap(server.device, value as never).close();
+    });
+    await isProper('allocMmap permissions', () => {
+      api.allocMmap(server.device, 4096, value as never).close();
+    });
     for (const option of ['device', 'deviceRep', 'name', 'maxMsgSize', 'recvQueueSize', 'sendTasks']) {
       const options = { device: server.device, name: 'junk-options', [option]: value };
       await isProper(`new Server({ ${option} })`, () => new api.Server(options as never));

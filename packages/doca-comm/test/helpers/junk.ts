@@ -2,9 +2,7 @@
 import { expect } from 'vitest';
 import * as api from '../../dist/index.js';
 
-const fakes = [api.PeerAddr, api.Device, api.Representor].map(
-  ({ prototype }) => Object.create(prototype) as unknown,
-);
+const fakes = [api.PeerAddr, api.Device, api.Representor].map(({ prototype }) => Object.create(prototype) as unknown);
 const trap = new Proxy(
   {},
   {
