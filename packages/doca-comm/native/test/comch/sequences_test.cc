@@ -16,7 +16,7 @@ TEST_CASE(
     "random calls, right and wrong, of both ends: every task comes back, every message is right, all can be "
     "destroyed") {
   constexpr unsigned kCallsOfEach = 60;
-  constexpr unsigned kFew = 60;
+  constexpr unsigned kFew = 100;
   Devices devices;
   const unsigned only = setting("VERBS_COMCH_SEED", 0);
   const unsigned sequences = kFew * setting("VERBS_STRESS_ROUNDS", 1);
