@@ -35,6 +35,8 @@ class HandshakeChannel {
  public:
   static doca_error_t open(ibv_context* context, ibv_pd* pd, std::shared_ptr<HandshakeChannel>* channel);
   ~HandshakeChannel();
+  // Ends the thread. Its handlers find the channel by their device: it stays there until then.
+  void stop();
   HandshakeChannel(const HandshakeChannel&) = delete;
   HandshakeChannel& operator=(const HandshakeChannel&) = delete;
 
