@@ -28,7 +28,8 @@ class Connection {
     std::size_t size = 0;
     std::uint32_t slot = 0;
     FrameKind kind = FrameKind::kData;
-    std::uint32_t consumer = 0;  // of the kinds kConsumer and kConsumerExpired
+    std::uint32_t consumer = 0;  // of the kinds of the fast path
+    Delivery delivery{};         // of the kind kDelivered
   };
 
   // Memory and queue pairs, ready for the handshake.
@@ -55,7 +56,7 @@ class Connection {
   bool poll_due() const { return sent_.poll_due(); }
   // 0 or errno; they need a slot and a credit.
   int send(const void* message, std::size_t size);
-  int announce(FrameKind kind, std::uint32_t consumer);
+  int announce(FrameKind kind, std::uint32_t consumer, const Delivery& delivery);
   // Whether messages are in flight and no completion was requested for any of them.
   bool all_unsignaled() const { return sent_.all_unsignaled(); }
   // Requests a completion for all messages in flight.

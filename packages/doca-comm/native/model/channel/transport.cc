@@ -92,9 +92,9 @@ doca_error_t Transport::sendable(Peer& peer) {
   return peer.blocked ? DOCA_ERROR_AGAIN : DOCA_SUCCESS;
 }
 
-doca_error_t Transport::announce(Peer& peer, FrameKind kind, std::uint32_t consumer) {
+doca_error_t Transport::announce(Peer& peer, FrameKind kind, std::uint32_t consumer, const Delivery& delivery) {
   if (const doca_error_t error = sendable(peer)) return error;
-  return peer.connection->announce(kind, consumer) == 0 ? DOCA_SUCCESS : DOCA_ERROR_INITIALIZATION;
+  return peer.connection->announce(kind, consumer, delivery) == 0 ? DOCA_SUCCESS : DOCA_ERROR_INITIALIZATION;
 }
 
 doca_error_t Transport::send(Peer& peer, const void* message, std::size_t size) {

@@ -40,8 +40,8 @@ class Transport {
   void remove(Peer& peer);
 
   doca_error_t send(Peer& peer, const void* message, std::size_t size);
-  // That a consumer has come or gone.
-  doca_error_t announce(Peer& peer, FrameKind kind, std::uint32_t consumer);
+  // That a consumer has come or gone, or what it has received.
+  doca_error_t announce(Peer& peer, FrameKind kind, std::uint32_t consumer, const Delivery& delivery);
   doca_error_t receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from);
   // What there is to receive: the next message, which stays until take(), or the loss of a peer.
   enum class Next : std::uint8_t { kNone, kMessage, kLoss, kFailed };

@@ -239,7 +239,7 @@ bool Control::deliver() {
       }
       link = owner->handle->object;
       const bool announcement = next == Transport::Next::kMessage && found.kind != FrameKind::kData;
-      announced = announcement && link->on_announcement(found.kind, found.consumer);
+      announced = announcement && link->on_announcement(found);
       if (announcement && !announced) continue;
     }
     some = true;

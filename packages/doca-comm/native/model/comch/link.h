@@ -27,10 +27,13 @@ struct Link final : PeerOwner {
 
   // Queues an announcement of a consumer of this end, and sends what can be sent. Needs no memory.
   void announce(FrameKind kind, std::uint32_t consumer);
+  // The same for what a consumer of this end has received, before it goes.
+  void announce(std::uint32_t consumer, const Delivery& delivery);
   // True if something was sent.
   bool flush_announcements();
-  // A consumer of the other end. False if the announcement makes no sense, which a peer may well write.
-  bool on_announcement(FrameKind kind, std::uint32_t consumer);
+  // A consumer of the other end. False if there is nothing to tell the program: the announcement makes no sense, which
+  // a peer may well write, or is for its producers only.
+  bool on_announcement(const Connection::Message& message);
   bool knows(std::uint32_t consumer) const;
   // One of the running producers and consumers of this end.
   bool has_active() const { return !consumers.empty() || !producers.empty(); }
@@ -65,6 +68,7 @@ struct Link final : PeerOwner {
   struct Announcement {
     FrameKind kind;
     std::uint32_t consumer;
+    Delivery delivery{};
   };
   std::vector<Announcement> announcements;  // to be sent; it never grows beyond what is reserved
 };
