@@ -12,21 +12,22 @@ const env = () => {
   return { XDG_RUNTIME_DIR: directory, VERBS_DOCA_API: 'comm-channel' };
 };
 
-const config = links({
-  both: ['test/{endpoint,farewell,killed-peers,lifetimes,network-namespaces,service,two-processes}.test.ts'],
-  env,
-});
+const moving = 'endpoint,farewell,killed-peers,lifetimes,network-namespaces,service,two-processes';
+const config = links({ both: [`test/{${moving}}.test.ts`, 'test/comch/*.test.ts'], env });
 
 // What endpoints do, they do over Comch as well.
-const names =
-  'background,endpoint,farewell,hostile-calls,idle,inspect,killed-peers,lifetimes,limits,native-calls,network-namespaces,service,spin,two-processes';
-(config['test'] as { projects: unknown[] }).projects.push({
+const others = 'background,hostile-calls,idle,inspect,limits,native-calls,spin';
+const overComch = (name: string, link: string, files: string) => ({
   extends: true,
   test: {
-    name: 'comch',
-    include: [`test/{${names}}.test.ts`],
-    env: { VERBS_SOFT_LINK: 'shm', ...env(), VERBS_DOCA_API: 'comch' },
+    name,
+    include: [`test/{${files}}.test.ts`],
+    env: { VERBS_SOFT_LINK: link, ...env(), VERBS_DOCA_API: 'comch' },
   },
 });
+(config['test'] as { projects: unknown[] }).projects.push(
+  overComch('comch', 'shm', `${moving},${others}`),
+  overComch('comch-udp', 'udp', moving),
+);
 
 export default config;

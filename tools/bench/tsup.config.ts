@@ -8,6 +8,7 @@ export default defineConfig({
   entry: [
     'src/main.ts',
     'src/awaited/main.ts',
+    'src/messages/comch-bulk.ts',
     'src/messages/comm-channel.ts',
     'src/messages/message-port.ts',
     'src/messages/mpi.ts',

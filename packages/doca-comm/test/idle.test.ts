@@ -7,9 +7,9 @@ test.each(['', ',link=udp'])(
   'two processes that await a message are not woken by every keep-alive, but by the message%s',
   async (link) => {
     const env = { VERBS_SOFT: `doca_host0,kind=doca,role=host${link};doca_dpu0,kind=doca,role=dpu${link}` };
-    const service = script('wait-idle.mjs', ['service', `idle${link}`], env);
+    const service = script('wait-idle.mjs', ['service', `asleep${link}`], env);
     await service.says('listening');
-    const client = script('wait-idle.mjs', ['client', `idle${link}`], env);
+    const client = script('wait-idle.mjs', ['client', `asleep${link}`], env);
     for (const program of [client, service]) {
       expect([await program.ended, program.output()]).toEqual([0, expect.stringMatching(/^[0-3] events\nclosing$/m)]);
     }

@@ -8,6 +8,8 @@ export interface Contender {
   /** The software NIC's configuration; by default a plain device on UDP alone. */
   configuration?: string;
   args: readonly string[];
+  /** More variables of its processes. */
+  environment?: Readonly<Record<string, string>>;
   /** Its figure, where one run of the program measures several contenders in turn. */
   figure?: string;
   /** Of a program that is not this project's: how its two processes are run, and what they print. */

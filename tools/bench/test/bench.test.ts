@@ -58,9 +58,23 @@ test.each([
   expect(rate).toBeGreaterThan(0);
 });
 
-test('comm-channel.mjs measures a stream that is awaited', async () => {
-  const args = ['awaited', 'stream', '4080', '1000'];
-  const { rate } = await measure({ name: '', program: 'comm-channel.mjs', args, configuration: BLUEFIELD });
+test.each(['comm-channel', 'comch'])('comm-channel.mjs measures over %s, polled and awaited', async (api) => {
+  const contender = {
+    name: '',
+    program: 'comm-channel.mjs',
+    configuration: BLUEFIELD,
+    environment: { VERBS_DOCA_API: api },
+  };
+  const { median } = await measure({ ...contender, args: ['polled', 'round-trip', '4080', '200'] });
+  expect(median).toBeGreaterThan(0);
+  const { rate } = await measure({ ...contender, args: ['awaited', 'stream', '4080', '1000'] });
+  expect(rate).toBeGreaterThan(0);
+});
+
+test('comch-bulk.mjs measures a stream over the fast path', async () => {
+  const args = ['polled', 'stream', String(2 ** 20), '100'];
+  const { unit, rate } = await measure({ name: '', program: 'comch-bulk.mjs', args, configuration: BLUEFIELD });
+  expect(unit).toBe('messages/s');
   expect(rate).toBeGreaterThan(0);
 });
 

@@ -1,4 +1,4 @@
-// Calls from a host to its DPU over the DOCA Comm Channel: JSON in messages, answered in any order.
+// Calls from a host to its DPU over DOCA Comch or the Comm Channel: JSON in messages, answered in any order.
 //   node comm-rpc.ts serve            # on the DPU, or on its model
 //   node comm-rpc.ts add 1 2          # on the host
 import { Endpoint, listDevices, listRepresentors, openDevice, openRepresentor } from '@verbs/doca-comm';

@@ -93,13 +93,20 @@ describe('programs in TypeScript', () => {
     }
   });
 
-  it('comm-rpc: calls from a host to its DPU', async () => {
-    const server = new Program('programs/comm-rpc', ['serve']);
+  it.each([
+    ['comch', 'comch'],
+    ['comm-channel', 'comm-channel'],
+    ['comch', 'comm-channel'],
+  ])('comm-rpc: calls from a host to its DPU, which serves over %s, the host over %s', async (ofDpu, ofHost) => {
+    const start = (api: string, ...args: string[]) =>
+      new Program('programs/comm-rpc', args, { env: { VERBS_DOCA_API: api } });
+    const ask = (...args: string[]) => start(ofHost, ...args).outcome();
+    const server = start(ofDpu, 'serve');
     try {
       await server.until(/serving/);
-      expect(await run('comm-rpc', 'add', '1', '2')).toMatchObject({ ...DONE, stdout: '{ id: 1, result: 3 }\n' });
-      expect((await run('comm-rpc', 'upper', 'abc')).stdout).toBe("{ id: 1, result: 'ABC' }\n");
-      expect((await run('comm-rpc', 'toString')).stdout).toBe("{ id: 1, error: 'no method toString' }\n");
+      expect(await ask('add', '1', '2')).toMatchObject({ ...DONE, stdout: '{ id: 1, result: 3 }\n' });
+      expect((await ask('upper', 'abc')).stdout).toBe("{ id: 1, result: 'ABC' }\n");
+      expect((await ask('toString')).stdout).toBe("{ id: 1, error: 'no method toString' }\n");
     } finally {
       server.process.kill();
       await server.outcome();

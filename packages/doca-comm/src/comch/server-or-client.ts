@@ -1,5 +1,5 @@
 import { validate } from '@verbs/core/provider';
-import { serviceName } from '../arguments.js';
+import { device as deviceOf, serviceName } from '../arguments.js';
 import type { Device } from '../device.js';
 import type { WaitOptions } from '../endpoint-types.js';
 import { checked, DocaError, DocaStatus } from '../errors.js';
@@ -160,15 +160,15 @@ export abstract class ComchServerOrClient extends ComchContext {
 export function prepare(options: unknown, more: string[]): { engine: Engine; options: ComchOptions } {
   const known = ['device', 'name', 'maxMsgSize', 'recvQueueSize', 'sendTasks', ...more];
   const given = validate.object(options, 'options', known) as unknown as ComchOptions;
-  const { device } = given;
-  if ((device as unknown) === undefined) throw validate.typeError('options.device', 'a Device', device);
+  const device = deviceOf(given.device, 'options.device');
   serviceName(given.name);
   for (const name of ['maxMsgSize', 'recvQueueSize', 'sendTasks'] as const) {
     const value: unknown = given[name];
     if (value !== undefined) validate.integer(value, `options.${name}`, 1, 2 ** 31 - 1);
   }
-  if (!('library' in (device as object)) || device.library.comch === undefined) {
-    const hint = `the device's libraries have no Comch: ${device.library.missing.comch ?? ''}`;
+  const library = device.library as Partial<typeof device.library> | undefined;
+  if (library?.comch === undefined) {
+    const hint = `the device's libraries have no Comch: ${library?.missing?.comch ?? ''}`;
     throw new DocaError(DocaStatus.NOT_SUPPORTED, 'doca_comch_server_create', hint);
   }
   return { engine: new Engine(device.library, BACKLOG), options: given };

@@ -14,11 +14,11 @@ export interface Program {
   ended: Promise<number | string | null>;
 }
 
-/** A foreign program, on our libraries under DOCA's names. */
-export function foreign(name: string, args: string[]): Program {
-  const path = fileURLToPath(new URL(`../../build/bin/${name}`, import.meta.url));
+/** A foreign program, on our libraries under DOCA's names: one of ours, or one by its path. */
+export function foreign(name: string, args: string[], env: Record<string, string> = {}): Program {
+  const path = fileURLToPath(new URL(name, new URL('../../build/bin/', import.meta.url)));
   const LD_LIBRARY_PATH = [softModel.dropIn, dropInDirectory(), dirname(nicLibrary)].join(':');
-  return start(path, args, { LD_LIBRARY_PATH });
+  return start(path, args, { ...env, LD_LIBRARY_PATH });
 }
 
 /** A program of test/programs in a Node process of its own, which may be in another network namespace. */

@@ -7,7 +7,7 @@ import { allocMmap, Client, openDevice, openRepresentor, Server } from '../../di
 
 if (isMainThread) {
   const dpu = openDevice('doca_dpu0', { api: 'comch' });
-  const server = new Server({ device: dpu, deviceRep: openRepresentor(dpu, '5f5f:3b:00.0'), name: 'workers' });
+  const server = new Server({ device: dpu, deviceRep: openRepresentor(dpu, '5f5f:3b:00.0'), name: 'comch-workers' });
   for (const end of ['closes', 'returns', 'waits']) {
     const worker = new Worker(fileURLToPath(import.meta.url), { workerData: end });
     const exited = once(worker, 'exit');
@@ -25,7 +25,7 @@ if (isMainThread) {
   await server.closeAsync();
 } else {
   const device = openDevice('doca_host0', { api: 'comch' });
-  const client = new Client({ device, name: 'workers' });
+  const client = new Client({ device, name: 'comch-workers' });
   const connection = await client.connect();
   const mmap = allocMmap(device, 4096);
   const consumer = await connection.createConsumer({ mmap });

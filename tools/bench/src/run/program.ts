@@ -60,7 +60,7 @@ async function run(contender: Contender, variables: Record<string, string>): Pro
   const { program, args } = contender;
   const [file = '', ...rest] = commandOf(contender);
   const child = spawn(file, rest, {
-    env: { ...process.env, ...variables },
+    env: { ...process.env, ...variables, ...contender.environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: PATIENCE_MS,
     killSignal: 'SIGKILL',

@@ -10,6 +10,7 @@ interface Awaited {
   size: number;
   count: number;
   configuration: string;
+  environment?: Readonly<Record<string, string>>;
   oneProcessor?: boolean;
   limit?: number;
 }
@@ -20,13 +21,14 @@ interface Awaited {
  * processor or on two, makes a factor of three; here it is the same for both.
  */
 export function awaitedComparison(awaited: Awaited): Comparison {
-  const { what, contender, way, size, count, configuration, oneProcessor = false, limit = 1 } = awaited;
+  const { what, contender, way, size, count, configuration, environment, oneProcessor = false, limit = 1 } = awaited;
   const measured = (title: string, figure: string): Contender => ({
     name: title,
     figure,
     program: 'awaited.mjs',
     args: [way, String(size), String(count)],
     configuration,
+    ...(environment && { environment }),
     oneProcessor,
   });
   const where = oneProcessor ? ', both processes on one processor' : '';

@@ -2,7 +2,7 @@ import type { Comparison, Contender, Extent, Target } from '../comparison.js';
 import { perftestBandwidth } from '../foreign/perftest.js';
 import { CMA, POSIX, RC, TCP, ucx } from '../foreign/ucx.js';
 import { figureOf, type Measurement } from '../run/program.js';
-import { LOCAL, SHM, UDP } from './devices.js';
+import { bluefield, LOCAL, SHM, UDP } from './devices.js';
 import { messages } from './rates.js';
 
 const SIZES = [4096, 65_536, 1_048_576];
@@ -14,6 +14,8 @@ const LARGE = 65_536;
 const AS_UCX = 'C WRITE, shared memory, memory files, one place';
 const READ_AS_UCX = 'C READ, shared memory, memory files, one place';
 const UCX_GET = { ...POSIX, name: 'UCX posix, get' };
+const WRITE = 'C WRITE, shared memory';
+const FAST_PATH = 'fast path of Comch, TypeScript';
 /** Of RDMA WRITEs that are on their way. */
 const WINDOW = 16;
 
@@ -53,7 +55,7 @@ function contenders(size: number, count: number): [Contender, ...Contender[]] {
     args: [way, 'stream', String(size), String(few)],
   });
   return [
-    writes('C WRITE, shared memory', 'rc_stream', SHM),
+    writes(WRITE, 'rc_stream', SHM),
     writes('C WRITE, shared memory, memory files', 'rc_stream', SHM, ['-m']),
     writes(AS_UCX, 'rc_stream', SHM, ['-m', '-o']),
     {
@@ -61,6 +63,12 @@ function contenders(size: number, count: number): [Contender, ...Contender[]] {
       program: 'rc-processes.mjs',
       configuration: SHM,
       args: ['batch', 'stream', String(size), String(count), String(WINDOW), '4'],
+    },
+    {
+      name: FAST_PATH,
+      program: 'comch-bulk.mjs',
+      configuration: bluefield('shm'),
+      args: ['polled', 'stream', String(size), String(count)],
     },
     ucx(POSIX, 'ucp_put_bw', size, count),
     // CMA moves the messages of a rendezvous; puts would go through mapped memory.
@@ -100,7 +108,15 @@ function reads(size: number, count: number): Contender[] {
 function targets(size: number): Target[] {
   if (size < LARGE) return [];
   const kib = `${size / 1024} KiB`;
+  const fastPath: Target = {
+    title: `Fast path of Comch, ${kib}, against a WRITE over shared memory`,
+    contender: FAST_PATH,
+    of: 'ratio',
+    against: [WRITE],
+    limit: 0.9,
+  };
   return [
+    ...(size === 2 ** 20 ? [fastPath] : []),
     {
       title: `C over shared memory, WRITE of ${kib}, against the best of UCX posix and cma`,
       contender: AS_UCX,

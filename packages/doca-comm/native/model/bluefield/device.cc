@@ -125,6 +125,7 @@ doca_error_t Bluefield::start(doca_dev& dev) {
 
 void Bluefield::stop(doca_dev& dev) {
   const Verbs* verbs = Verbs::get();
+  if (dev.handshakes) dev.handshakes->stop();
   dev.handshakes.reset();
   if (dev.pd) verbs->dealloc_pd(dev.pd);
   if (dev.context) verbs->close_device(dev.context);

@@ -19,7 +19,7 @@ constexpr Nanos kServiceTimeout = 1800 * kMillisecond;
 
 }  // namespace
 
-doca_error_t Client::open() { return transport_.open(); }
+doca_error_t Client::open(int set) { return transport_.open(set); }
 
 int Client::find(const std::string& name, ServiceAddress* service) const {
   const Options& options = dev_.info->options;
@@ -164,7 +164,7 @@ Nanos Client::on_timer(Nanos time) {
     return next;
   }
   if (phase_ != Phase::kEstablished) return kNever;
-  const Nanos next = time + transport_.keep_alive();
+  const Nanos next = time + transport_.keep_alive(dev_.handshakes->liveness(), time);
   return peer_->owner ? std::min(next, peer_->owner->on_timer(time)) : next;
 }
 

@@ -16,7 +16,7 @@ class Client final : public HandshakeHandler {
  public:
   Client(doca_dev& dev, const Sizes& sizes) : dev_(dev), transport_(dev, sizes, false) {}
 
-  doca_error_t open();
+  doca_error_t open(int set = -1);  // as of Transport::open()
   // Sends the request and waits for the service's first response. The handshake goes on until the service accepts.
   // `self` keeps the client alive while the handshake channel calls it.
   doca_error_t connect(const std::shared_ptr<Client>& self, const std::string& name,

@@ -82,18 +82,24 @@ bool CompletionQueues::arm() {
 bool CompletionQueues::drain_events() {
   const Verbs* verbs = Verbs::get();
   bool some = false;
-  while (armed_ > 0) {
+  while (armed_ > 0 || (other_ && other_->armed_ > 0)) {
     ibv_cq* cq = nullptr;
     void* owner = nullptr;
     if (verbs->get_cq_event(channel_, &cq, &owner) != 0) return some || errno != EAGAIN;
     verbs->ack_cq_events(cq, 1);
-    const auto found = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& queue) { return queue.cq == cq; });
-    if (found->armed) --armed_;
-    found->armed = false;
-    idle_ = false;
+    if (!take_event(cq) && other_) other_->take_event(cq);
     some = true;
   }
   return some;
+}
+
+bool CompletionQueues::take_event(const ibv_cq* cq) {
+  const auto found = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& queue) { return queue.cq == cq; });
+  if (found == queues_.end()) return false;
+  if (found->armed) --armed_;
+  found->armed = false;
+  idle_ = false;
+  return true;
 }
 
 }  // namespace verbs::doca_comm::model

@@ -14,6 +14,8 @@ class CompletionQueues {
  public:
   ~CompletionQueues() { close(); }
   void open(ibv_context* context, ibv_comp_channel* channel);
+  // Those of the other direction have the same channel: the events of both are fetched together.
+  void share(CompletionQueues& other) { other_ = &other; }
   void close();  // after the last connection
 
   ibv_cq* reserve(int entries);  // nullptr and errno
@@ -45,7 +47,10 @@ class CompletionQueues {
 
   ibv_context* context_ = nullptr;
   ibv_comp_channel* channel_ = nullptr;
+  CompletionQueues* other_ = nullptr;
   std::vector<Queue> queues_;
+  bool take_event(const ibv_cq* cq);
+
   std::size_t next_ = 0;  // the queue that is polled next
   std::size_t armed_ = 0;
   bool events_wanted_ = false;  // arm() was called: new queues are armed at once

@@ -59,8 +59,9 @@ int Connection::send(const void* message, std::size_t size) {
   return post_frame(FrameKind::kData, message, size, sent_.signal_due());
 }
 
-int Connection::announce(FrameKind kind, std::uint32_t consumer) {
-  return post_frame(kind, nullptr, 0, sent_.signal_due(), consumer);
+int Connection::announce(FrameKind kind, std::uint32_t consumer, const Delivery& delivery) {
+  const std::size_t size = kind == FrameKind::kDelivered ? sizeof delivery : 0;
+  return post_frame(kind, &delivery, size, sent_.signal_due(), consumer);
 }
 
 void Connection::flush() {
@@ -75,10 +76,13 @@ Connection::Received Connection::read(const ibv_wc& completion, std::uint32_t sl
   if (completion.byte_len < sizeof(Frame) || frame->size != completion.byte_len - sizeof(Frame))
     return Received::kInvalid;
   if (frame->kind == FrameKind::kDisconnect) return Received::kDisconnect;
-  const bool consumer = frame->kind == FrameKind::kConsumer || frame->kind == FrameKind::kConsumerExpired;
-  if (consumer ? !fast_path_ || frame->size != 0 : frame->kind != FrameKind::kData) return Received::kInvalid;
+  const bool delivered = frame->kind == FrameKind::kDelivered;
+  const bool consumer = delivered || frame->kind == FrameKind::kConsumer || frame->kind == FrameKind::kConsumerExpired;
+  const bool fits = fast_path_ && frame->size == (delivered ? sizeof(Delivery) : 0);
+  if (consumer ? !fits : frame->kind != FrameKind::kData) return Received::kInvalid;
   *message = {
       .data = frame->message, .size = frame->size, .slot = slot, .kind = frame->kind, .consumer = consumer_of(*frame)};
+  if (delivered) std::memcpy(&message->delivery, frame->message, sizeof message->delivery);
   return Received::kMessage;
 }
 
@@ -176,14 +180,16 @@ bool Connection::receive_control(const ibv_wc& completion, std::uint32_t slot) {
   return true;
 }
 
-bool Connection::keep_alive() {
+bool Connection::tend() {
   if (!poll_control()) return false;
   if (!long_queues_ && held_ > 0 && return_held() != 0) return false;
   if (consumed_ != reported_) report_consumed();
   flush();
-  // The acknowledgement of a frame in flight proves as much as that of a keep-alive.
-  if (control_drained() && pairs_.post_keep_alive() == 0) ++control_posted_;
   return true;
+}
+
+void Connection::keep_alive() {
+  if (control_drained() && pairs_.post_keep_alive() == 0) ++control_posted_;
 }
 
 void Connection::send_disconnect(bool last) {

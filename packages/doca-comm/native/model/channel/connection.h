@@ -28,7 +28,8 @@ class Connection {
     std::size_t size = 0;
     std::uint32_t slot = 0;
     FrameKind kind = FrameKind::kData;
-    std::uint32_t consumer = 0;  // of the kinds kConsumer and kConsumerExpired
+    std::uint32_t consumer = 0;  // of the kinds of the fast path
+    Delivery delivery{};         // of the kind kDelivered
   };
 
   // Memory and queue pairs, ready for the handshake.
@@ -55,7 +56,7 @@ class Connection {
   bool poll_due() const { return sent_.poll_due(); }
   // 0 or errno; they need a slot and a credit.
   int send(const void* message, std::size_t size);
-  int announce(FrameKind kind, std::uint32_t consumer);
+  int announce(FrameKind kind, std::uint32_t consumer, const Delivery& delivery);
   // Whether messages are in flight and no completion was requested for any of them.
   bool all_unsignaled() const { return sent_.all_unsignaled(); }
   // Requests a completion for all messages in flight.
@@ -71,8 +72,11 @@ class Connection {
   bool complete(const ibv_wc& completion, const WorkId& id);
   bool peer_disconnected() const { return peer_disconnected_; }
 
-  bool keep_alive();  // false if the connection is lost
-  // Whether the last keep-alive is not acknowledged yet.
+  // What is due from time to time. False if the connection is lost.
+  bool tend();
+  // Asks the other end's NIC whether it is there. Nothing that was sent must wait for its acknowledgement, which proves
+  // as much.
+  void keep_alive();
   bool awaits_keep_alive() const { return !control_drained(); }
   // Tells the peer that this end leaves. `last`: also that no message is missing, behind the last one; only a peer that
   // still receives wants to know.

@@ -12,17 +12,20 @@
 namespace verbs::doca_comm::model {
 
 int EventChannel::open(ibv_context* context) {
-  if (const int error = Faults::get().next(Fault::kDescriptor)) return error;
   fd_ = epoll_create1(EPOLL_CLOEXEC);
-  if (fd_ < 0) return errno;
+  return fd_ < 0 ? errno : open_in(fd_, context);
+}
+
+int EventChannel::open_in(int set, ibv_context* context) {
+  if (const int error = Faults::get().next(Fault::kDescriptor)) return error;
   if (const int error = wake_.open()) return error;
   epoll_event event{.events = EPOLLIN, .data = {}};
-  if (epoll_ctl(fd_, EPOLL_CTL_ADD, wake_.fd(), &event) != 0) return errno;
+  if (epoll_ctl(set, EPOLL_CTL_ADD, wake_.fd(), &event) != 0) return errno;
   if (!context) return 0;
   channel_ = Verbs::get()->create_comp_channel(context);
   if (!channel_) return errno;
   if (fcntl(channel_->fd, F_SETFL, fcntl(channel_->fd, F_GETFL) | O_NONBLOCK) != 0) return errno;
-  return epoll_ctl(fd_, EPOLL_CTL_ADD, channel_->fd, &event) == 0 ? 0 : errno;
+  return epoll_ctl(set, EPOLL_CTL_ADD, channel_->fd, &event) == 0 ? 0 : errno;
 }
 
 void EventChannel::close() {

@@ -18,6 +18,8 @@ class EventChannel {
 
   // 0 or errno. Without a context there is no completion channel behind it, and only signal() makes it readable.
   int open(ibv_context* context);
+  // The same in another's epoll set, in place of a descriptor of its own.
+  int open_in(int set, ibv_context* context);
   void close();
   int fd() const { return fd_; }
   ibv_comp_channel* completion_channel() const { return channel_; }

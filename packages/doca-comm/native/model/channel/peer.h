@@ -42,6 +42,7 @@ struct Peer {
   HandshakeMessage envelope;  // what its end of the handshakes knows this connection by
   Statistics current;
   Statistics updated;     // as of the last update
+  Nanos asked_at = 0;     // by a keep-alive
   bool known = false;     // the user has its address
   bool blocked = false;   // a send failed for lack of a slot or a credit
   bool lost = false;      // the connection failed or ended

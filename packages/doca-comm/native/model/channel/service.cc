@@ -26,18 +26,18 @@ constexpr std::size_t kMinPending = 4;
 }  // namespace
 
 doca_error_t Service::listen(doca_dev& dev, const doca_devinfo_rep& representor, const Sizes& sizes,
-                             const std::string& name, std::shared_ptr<Service>* service) {
+                             const std::string& name, std::shared_ptr<Service>* service, int set) {
   auto created = std::make_shared<Service>(dev, representor, sizes);
-  if (const doca_error_t error = created->open(name)) return error;
+  if (const doca_error_t error = created->open(name, set)) return error;
   if (!dev.handshakes->add_service(representor.pci, name, created)) return DOCA_ERROR_CONNECTION_ABORTED;
   *service = std::move(created);
   return DOCA_SUCCESS;
 }
 
-doca_error_t Service::open(const std::string& name) {
+doca_error_t Service::open(const std::string& name, int set) {
   ibv_device_attr attributes;
   if (Verbs::get()->query_device(dev_.context, &attributes) != 0) return DOCA_ERROR_DRIVER;
-  if (const doca_error_t error = transport_.open()) return error;
+  if (const doca_error_t error = transport_.open(set)) return error;
   if (const int error = events_.open(nullptr)) return error_of(error, DOCA_ERROR_INITIALIZATION);
   if (getrandom(key_.data(), key_.size(), 0) != static_cast<ssize_t>(key_.size())) return DOCA_ERROR_INITIALIZATION;
   name_ = name;
@@ -299,7 +299,7 @@ Nanos Service::on_timer(Nanos time) {
     return drained;
   }
   std::erase_if(requests_, [&](const Request& request) { return time - request.received > kRequestTimeout; });
-  Nanos next = transport_.keep_alive();
+  Nanos next = transport_.keep_alive(dev_.handshakes->liveness(), time);
   transport_.peers().each([&](Peer& peer) {
     if (peer.owner) next = std::min(next, peer.owner->on_timer(time) - time);
   });

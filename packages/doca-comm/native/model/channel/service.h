@@ -19,8 +19,9 @@ class Service final : public HandshakeHandler {
   Service(doca_dev& dev, const doca_devinfo_rep& representor, const Sizes& sizes)
       : dev_(dev), representor_(representor), transport_(dev, sizes, true) {}
 
+  // `set` as of Transport::open().
   static doca_error_t listen(doca_dev& dev, const doca_devinfo_rep& representor, const Sizes& sizes,
-                             const std::string& name, std::shared_ptr<Service>* service);
+                             const std::string& name, std::shared_ptr<Service>* service, int set = -1);
   doca_error_t disconnect(std::uint32_t peer);
   // Disconnects all clients. The last call.
   void close();
@@ -57,7 +58,7 @@ class Service final : public HandshakeHandler {
     Nanos received = 0;  // the last time
   };
 
-  doca_error_t open(const std::string& name);
+  doca_error_t open(const std::string& name, int set);
   void leave(std::optional<std::uint32_t> peer);
   void dismiss(const Peer& peer);
   void cancel(const HandshakeMessage& message, const UdAddress& from);

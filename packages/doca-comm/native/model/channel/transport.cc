@@ -15,8 +15,6 @@ namespace {
 
 // More than the time after which the NIC reports a peer that does not acknowledge.
 constexpr Nanos kDisconnectTimeout = 1500 * kMillisecond;
-constexpr Nanos kKeepAliveInterval = 300 * kMillisecond;
-constexpr Nanos kSilentInterval = 50 * kMillisecond;
 // How long an end that leaves waits for acknowledgements before it asks whether the other end has left, too. Asked
 // again after twice that time, and so on.
 constexpr Nanos kFirstAsk = 2 * kMillisecond;
@@ -29,11 +27,19 @@ void sleep_for(Nanos time) {
 
 }  // namespace
 
-doca_error_t Transport::open() {
-  if (const int error = send_events_.open(dev_.context)) return error_of(error, DOCA_ERROR_INITIALIZATION);
-  if (const int error = recv_events_.open(dev_.context)) return error_of(error, DOCA_ERROR_INITIALIZATION);
-  sends_.open(dev_.context, send_events_.completion_channel());
+doca_error_t Transport::open(int set) {
+  shared_ = set >= 0;
+  const int error = shared_ ? recv_events_.open_in(set, dev_.context) : recv_events_.open(dev_.context);
+  if (error != 0) return error_of(error, DOCA_ERROR_INITIALIZATION);
   receives_.open(dev_.context, recv_events_.completion_channel());
+  if (shared_) {
+    sends_.open(dev_.context, recv_events_.completion_channel());
+    sends_.share(receives_);
+    receives_.share(sends_);
+  } else {
+    if (const int failed = send_events_.open(dev_.context)) return error_of(failed, DOCA_ERROR_INITIALIZATION);
+    sends_.open(dev_.context, send_events_.completion_channel());
+  }
   return DOCA_SUCCESS;
 }
 
@@ -86,9 +92,9 @@ doca_error_t Transport::sendable(Peer& peer) {
   return peer.blocked ? DOCA_ERROR_AGAIN : DOCA_SUCCESS;
 }
 
-doca_error_t Transport::announce(Peer& peer, FrameKind kind, std::uint32_t consumer) {
+doca_error_t Transport::announce(Peer& peer, FrameKind kind, std::uint32_t consumer, const Delivery& delivery) {
   if (const doca_error_t error = sendable(peer)) return error;
-  return peer.connection->announce(kind, consumer) == 0 ? DOCA_SUCCESS : DOCA_ERROR_INITIALIZATION;
+  return peer.connection->announce(kind, consumer, delivery) == 0 ? DOCA_SUCCESS : DOCA_ERROR_INITIALIZATION;
 }
 
 doca_error_t Transport::send(Peer& peer, const void* message, std::size_t size) {
@@ -108,7 +114,12 @@ doca_error_t Transport::send(Peer& peer, const void* message, std::size_t size) 
 
 bool Transport::fetch() {
   if (batch_next_ < batch_size_) return true;
-  if (receives_.idle() && !receives_.drain_events()) return false;
+  if (receives_.idle()) {
+    const bool some = receives_.drain_events();
+    // It took the event of a send with it, which the program may be about to wait for.
+    if (shared_ && send_armed_ && !sends_.armed()) notify_send();
+    if (!some) return false;
+  }
   batch_next_ = 0;
   batch_size_ = receives_.poll(batch_, kBatch);
   poll_failed_ = batch_size_ < 0;
@@ -225,15 +236,24 @@ void Transport::mark_lost(Peer& peer) {
   notify_send();
 }
 
-Nanos Transport::keep_alive() {
+Nanos Transport::keep_alive(Liveness& liveness, Nanos time) {
   poll_sends();
-  bool silent = false;
+  bool waits = false;
   peers_.each([&](Peer& peer) {
     if (peer.lost || !peer.connection->established()) return;
-    silent |= peer.connection->awaits_keep_alive();
-    if (!peer.connection->keep_alive()) mark_lost(peer);
+    const bool waited = peer.connection->awaits_keep_alive();
+    if (!peer.connection->tend()) return mark_lost(peer);
+    if (peer.connection->awaits_keep_alive()) {
+      waits = true;
+      return;
+    }
+    if (waited) liveness.answered(peer.remote, time);
+    if (time - peer.asked_at < Liveness::kOwnInterval && !liveness.claims(peer.remote, time)) return;
+    peer.asked_at = time;
+    peer.connection->keep_alive();
+    waits = true;
   });
-  return silent ? kSilentInterval : kKeepAliveInterval;
+  return waits ? Liveness::kAnswerTime : Liveness::kInterval - Liveness::kAnswerTime;
 }
 
 void Transport::arm_send() {
@@ -261,6 +281,20 @@ void Transport::arm_recv(bool ready) {
   if (ready || fetch() || !losses_.empty()) notify_recv();
 }
 
+void Transport::arm() {
+  recv_events_.clear();
+  send_armed_ = recv_armed_ = true;
+  rearmed_ = 0;
+  receives_.drain_events();
+  sends_.arm();
+  receives_.arm();
+  poll_sends();
+  peers_.each([&](Peer& peer) {
+    if (!peer.lost && peer.connection->all_unsignaled()) peer.connection->flush();
+  });
+  if (fetch() || !losses_.empty()) notify_recv();
+}
+
 void Transport::disarm() {
   send_armed_ = recv_armed_ = false;
   send_events_.clear();
@@ -275,7 +309,7 @@ void Transport::notify_recv() {
 }
 
 void Transport::notify_send() {
-  if (send_armed_) send_events_.signal();
+  if (send_armed_) (shared_ ? recv_events_ : send_events_).signal();
   send_armed_ = false;
 }
 

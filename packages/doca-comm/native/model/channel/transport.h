@@ -14,6 +14,7 @@
 #include "model/channel/completion_queues.h"
 #include "model/channel/event_channel.h"
 #include "model/channel/peer_table.h"
+#include "model/setup/liveness.h"
 
 namespace verbs::doca_comm::model {
 
@@ -26,7 +27,8 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
 
   std::mutex& mutex() { return mutex_; }
-  doca_error_t open();
+  // With the epoll set of an engine, both directions have one channel, in that set, and no descriptors of their own.
+  doca_error_t open(int set = -1);
   // Frees everything, with the descriptors. Sends nothing to the peers.
   void close();
   int send_fd() const { return send_events_.fd(); }
@@ -38,8 +40,8 @@ class Transport {
   void remove(Peer& peer);
 
   doca_error_t send(Peer& peer, const void* message, std::size_t size);
-  // That a consumer has come or gone.
-  doca_error_t announce(Peer& peer, FrameKind kind, std::uint32_t consumer);
+  // That a consumer has come or gone, or what it has received.
+  doca_error_t announce(Peer& peer, FrameKind kind, std::uint32_t consumer, const Delivery& delivery);
   doca_error_t receive(void* message, std::size_t* size, doca_comm_channel_addr_t** from);
   // What there is to receive: the next message, which stays until take(), or the loss of a peer.
   enum class Next : std::uint8_t { kNone, kMessage, kLoss, kFailed };
@@ -64,6 +66,8 @@ class Transport {
   void arm_send();
   // `ready`: there is something to receive besides messages.
   void arm_recv(bool ready);
+  // Both, of a transport in an engine's set.
+  void arm();
   // Neither descriptor is readable for what was there up to now.
   void disarm();
   // Make the descriptors readable, if they are armed.
@@ -71,9 +75,9 @@ class Transport {
   void notify_send();
   // The connection is lost, or was not established.
   void mark_lost(Peer& peer);
-  // Returns the time until the next call: shorter if a peer did not acknowledge the last keep-alive, so that its loss
-  // is noticed soon.
-  Nanos keep_alive();
+  // Returns the time until the next call: shorter while a peer has not acknowledged the last keep-alive, so that its
+  // loss is noticed soon.
+  Nanos keep_alive(Liveness& liveness, Nanos time);
   // Counts the peers that were lost or removed.
   std::uint64_t changes() const { return changes_; }
 
@@ -122,6 +126,7 @@ class Transport {
   int batch_size_ = 0;
   int batch_next_ = 0;
   bool poll_failed_ = false;
+  bool shared_ = false;  // one channel for both directions: that of receives
   bool send_armed_ = false;
   bool recv_armed_ = false;
   int rearmed_ = 0;  // since the user armed it

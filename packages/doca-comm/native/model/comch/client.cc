@@ -42,7 +42,7 @@ doca_error_t Client::create(doca_dev* dev, const char* name, doca_comch_client**
 doca_error_t Client::open() {
   if (const doca_error_t error = prepare()) return error;
   client_ = std::make_shared<model::Client>(*device(), sizes());
-  doca_error_t error = contained([this] { return client_->open(); });
+  doca_error_t error = contained([this] { return client_->open(engine()->fd()); });
   if (error == DOCA_SUCCESS) error = contained([this] { return opened(); });
   if (error == DOCA_SUCCESS) {
     error = contained([this] { return client_->request(client_, name_); });

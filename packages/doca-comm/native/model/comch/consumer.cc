@@ -87,6 +87,8 @@ doca_error_t Consumer::open_all() {
   if (error == DOCA_SUCCESS) {
     tasks_.open(this, task_count_);
     posted_.assign(task_count_, false);
+    counts_.clear();
+    counts_.reserve(kMostPairs);
     const std::lock_guard guard(link_->mutex);
     // Decided here: on a connection that has ended it does not start.
     if (!link_->peer || link_->peer->lost) {
@@ -121,6 +123,10 @@ void Consumer::begin_close() {
   {
     const std::lock_guard guard(link_->mutex);
     std::erase(link_->consumers, this);
+    for (const Pair& pair : pairs_) {
+      const std::uint32_t messages = counted(pair.qp->qp_num);
+      if (messages > 0) link_->announce(id(), {pair.producer, pair.remote_qpn, messages});
+    }
     link_->announce(FrameKind::kConsumerExpired, id());
     for (const Pair& pair : pairs_) retired_.push_back(pair.qp);
     pairs_.clear();
@@ -169,6 +175,7 @@ doca_error_t Consumer::submit(doca_task& submitted) {
   if (!running()) return DOCA_ERROR_BAD_STATE;
   auto& task = static_cast<doca_comch_consumer_task_post_recv&>(submitted);
   if (task.buf && (!find_buf(task.buf) || task.buf->mmap != mmap_)) return DOCA_ERROR_INVALID_VALUE;
+  if (task.buf && task.buf->references == UINT16_MAX) return DOCA_ERROR_TOO_BIG;
   task.producer = task.immediate_length = 0;
   task.immediate = nullptr;
   if (const int error = post(task)) return error_of(error, DOCA_ERROR_IO_FAILED);
@@ -192,12 +199,31 @@ void Consumer::complete(const ibv_wc& completion) {
   if (completion.status == IBV_WC_SUCCESS && completion.byte_len >= sizeof header &&
       header.length == completion.byte_len - sizeof header && header.immediate_length <= immediate_length_) {
     status = DOCA_SUCCESS;
+    count(completion.qp_num);
     task.producer = header.producer;
     task.immediate_length = header.immediate_length;
     task.immediate = header.immediate_length > 0 ? this->header(completion.wr_id)->immediate : nullptr;
     if (task.buf) task.buf->data_length = header.length;
   }
   done(&task, status);
+}
+
+void Consumer::count(std::uint32_t qpn) {
+  for (Count& each : counts_) {
+    if (each.qpn == qpn) {
+      ++each.messages;
+      return;
+    }
+  }
+  if (counts_.size() == kMostPairs) counts_.erase(counts_.begin());
+  counts_.push_back({qpn, 1});
+}
+
+std::uint32_t Consumer::counted(std::uint32_t qpn) const {
+  for (const Count& each : counts_) {
+    if (each.qpn == qpn) return each.messages;
+  }
+  return 0;
 }
 
 bool Consumer::progress() {

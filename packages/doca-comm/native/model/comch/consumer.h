@@ -9,6 +9,7 @@
 #include "model/memory/mmap.h"
 
 struct doca_comch_consumer_task_post_recv : doca_task {
+  static constexpr std::uint8_t kKind = 3;
   doca_buf* buf = nullptr;
   std::uint32_t producer = 0;
   std::uint32_t immediate_length = 0;
@@ -50,12 +51,20 @@ class Consumer final
   };
   int post(doca_comch_consumer_task_post_recv& task);
   void complete(const ibv_wc& completion);
+  void count(std::uint32_t qpn);
+  std::uint32_t counted(std::uint32_t qpn) const;
   void retire(const Pair& pair);
   void reap();
 
   const std::shared_ptr<Mmap> mmap_;
   std::uint32_t immediate_length_ = kMaxImmediate;
   std::vector<bool> posted_;  // by the index of the task
+  // What the consumer's thread has received, of each queue pair; the latest ones.
+  struct Count {
+    std::uint32_t qpn;
+    std::uint32_t messages;
+  };
+  std::vector<Count> counts_;
   ibv_srq* srq_ = nullptr;
   std::vector<Pair> pairs_;
   // Queue pairs of producers that have gone. They are destroyed when what they completed was polled.

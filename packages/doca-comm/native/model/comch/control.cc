@@ -5,7 +5,6 @@
 #include <mutex>
 #include <utility>
 
-#include "model/base/error.h"
 #include "model/engine/engine.h"
 
 // The events that callbacks get. Programs only pass them on.
@@ -75,9 +74,6 @@ doca_error_t Control::prepare() {
 }
 
 doca_error_t Control::opened() {
-  for (const int fd : {transport()->send_fd(), transport()->recv_fd()}) {
-    if (const int error = engine()->watch(fd)) return error_of(error, DOCA_ERROR_INITIALIZATION);
-  }
   tasks_.open(this, send_tasks_);
   return DOCA_SUCCESS;
 }
@@ -125,7 +121,8 @@ doca_error_t Control::submit(doca_task& submitted) {
   if (!running()) return DOCA_ERROR_BAD_STATE;
   auto& task = static_cast<doca_comch_task_send&>(submitted);
   Link* link = find_link(task.connection);
-  if (!link) return DOCA_ERROR_NOT_CONNECTED;
+  // Its structure may be another one's connection by now.
+  if (!link || link->control != this) return DOCA_ERROR_NOT_CONNECTED;
   if (link->waiting.count() + link->sent.count() >= kConnectionQueue) return DOCA_ERROR_AGAIN;
   const std::lock_guard guard(transport()->mutex());
   want_progress(*link);
@@ -242,7 +239,7 @@ bool Control::deliver() {
       }
       link = owner->handle->object;
       const bool announcement = next == Transport::Next::kMessage && found.kind != FrameKind::kData;
-      announced = announcement && link->on_announcement(found.kind, found.consumer);
+      announced = announcement && link->on_announcement(found);
       if (announcement && !announced) continue;
     }
     some = true;
@@ -276,10 +273,10 @@ void Control::arm() {
   Transport* on = transport();
   if (!on) return;
   const std::lock_guard guard(on->mutex());
-  on->arm_send();
+  on->arm();
   const bool ready = !done_.empty() || has_step() ||
                      std::any_of(busy_.begin(), busy_.end(), [this](const Link* link) { return collectable(*link); });
-  on->arm_recv(ready);
+  if (ready) on->notify_recv();
 }
 
 void Control::disarm() {

@@ -17,8 +17,9 @@ FastPath::~FastPath() {
 }
 
 doca_error_t FastPath::open_queue(std::uint32_t tasks) {
-  if (const int error = events_.open(dev_->context)) return error_of(error, DOCA_ERROR_INITIALIZATION);
-  if (const int error = engine()->watch(events_.fd())) return error_of(error, DOCA_ERROR_INITIALIZATION);
+  if (const int error = events_.open_in(engine()->fd(), dev_->context)) {
+    return error_of(error, DOCA_ERROR_INITIALIZATION);
+  }
   queues_.open(dev_->context, events_.completion_channel());
   cq_ = queues_.reserve(static_cast<int>(tasks) + 1);
   if (!cq_) return error_of(errno, DOCA_ERROR_INITIALIZATION);

@@ -35,12 +35,15 @@ void retire(Link& link) {
   if (link.handle) LinkPool::get().remove(std::exchange(link.handle, nullptr));
 }
 
-// A consumer has at most three announcements in the queue: that it has gone, come, and gone.
+// A consumer has at most three announcements in the queue: that it has gone, come, and gone. Beside those there is room
+// for as many of what consumers have received.
+constexpr std::size_t kMostAnnouncements = 3 * kMaxConsumers;
+
 Link::Link(Transport& transport, std::shared_ptr<void> keep) : anchor(std::move(keep)), mutex(transport.mutex()) {
   consumers.reserve(kMaxConsumers);
   producers.reserve(kMaxProducers);
   remote_consumers.reserve(kMaxConsumers);
-  announcements.reserve(3 * kMaxConsumers);
+  announcements.reserve(2 * kMostAnnouncements);
 }
 
 void Link::announce(FrameKind kind, std::uint32_t consumer) {
@@ -50,9 +53,15 @@ void Link::announce(FrameKind kind, std::uint32_t consumer) {
       kind == FrameKind::kConsumerExpired && std::erase_if(announcements, [consumer](const auto& each) {
                                                return each.consumer == consumer && each.kind == FrameKind::kConsumer;
                                              }) > 0;
-  if (!unknown && announcements.size() < announcements.capacity()) announcements.push_back({kind, consumer});
+  if (!unknown && announcements.size() < announcements.capacity()) announcements.push_back({kind, consumer, {}});
   flush_announcements();
   if (!announcements.empty()) control->want_progress(*this);
+}
+
+void Link::announce(std::uint32_t consumer, const Delivery& delivery) {
+  if (!peer || peer->connection->max_message() < sizeof delivery || announcements.size() >= kMostAnnouncements) return;
+  announcements.push_back({FrameKind::kDelivered, consumer, delivery});
+  flush_announcements();
 }
 
 bool Link::flush_announcements() {
@@ -60,7 +69,7 @@ bool Link::flush_announcements() {
   while (peer && !announcements.empty()) {
     const Announcement& next = announcements.front();
     // A lost connection has no more use for it.
-    if (peer->transport->announce(*peer, next.kind, next.consumer) == DOCA_ERROR_AGAIN) break;
+    if (peer->transport->announce(*peer, next.kind, next.consumer, next.delivery) == DOCA_ERROR_AGAIN) break;
     announcements.erase(announcements.begin());
     some = true;
   }
@@ -71,8 +80,15 @@ bool Link::knows(std::uint32_t consumer) const {
   return std::find(remote_consumers.begin(), remote_consumers.end(), consumer) != remote_consumers.end();
 }
 
-bool Link::on_announcement(FrameKind kind, std::uint32_t consumer) {
-  if (kind == FrameKind::kConsumer) {
+bool Link::on_announcement(const Connection::Message& message) {
+  const std::uint32_t consumer = message.consumer;
+  if (message.kind == FrameKind::kDelivered) {
+    if (Producer* producer = member_of(producers, message.delivery.producer)) {
+      producer->on_delivered(consumer, message.delivery);
+    }
+    return false;
+  }
+  if (message.kind == FrameKind::kConsumer) {
     if (consumer == 0 || knows(consumer) || remote_consumers.size() >= kMaxConsumers) return false;
     remote_consumers.push_back(consumer);
     return true;

@@ -27,10 +27,13 @@ struct Link final : PeerOwner {
 
   // Queues an announcement of a consumer of this end, and sends what can be sent. Needs no memory.
   void announce(FrameKind kind, std::uint32_t consumer);
+  // The same for what a consumer of this end has received, before it goes.
+  void announce(std::uint32_t consumer, const Delivery& delivery);
   // True if something was sent.
   bool flush_announcements();
-  // A consumer of the other end. False if the announcement makes no sense, which a peer may well write.
-  bool on_announcement(FrameKind kind, std::uint32_t consumer);
+  // A consumer of the other end. False if there is nothing to tell the program: the announcement makes no sense, which
+  // a peer may well write, or is for its producers only.
+  bool on_announcement(const Connection::Message& message);
   bool knows(std::uint32_t consumer) const;
   // One of the running producers and consumers of this end.
   bool has_active() const { return !consumers.empty() || !producers.empty(); }
@@ -65,6 +68,7 @@ struct Link final : PeerOwner {
   struct Announcement {
     FrameKind kind;
     std::uint32_t consumer;
+    Delivery delivery{};
   };
   std::vector<Announcement> announcements;  // to be sent; it never grows beyond what is reserved
 };
@@ -74,6 +78,7 @@ struct Link final : PeerOwner {
 struct doca_comch_connection : verbs::doca_comm::model::Handle<verbs::doca_comm::model::comch::Link> {};
 
 struct doca_comch_task_send : doca_task {
+  static constexpr std::uint8_t kKind = 1;
   doca_comch_connection* connection = nullptr;
   const void* message = nullptr;  // the program's, unchanged until the completion
   std::uint32_t length = 0;

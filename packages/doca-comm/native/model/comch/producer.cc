@@ -125,6 +125,7 @@ Producer::Pair* Producer::find(std::uint32_t consumer) const {
 doca_error_t Producer::create_queue_pair(Pair& pair) {
   pair.serial = ++last_serial_;
   pair.phase = Phase::kAsked;
+  pair.completed = pair.delivered = 0;
   ibv_qp_init_attr init{};
   init.send_cq = init.recv_cq = cq_;
   init.sq_sig_all = 1;
@@ -175,6 +176,7 @@ doca_error_t Producer::submit(doca_task& submitted) {
           : task.immediate_length == 0) {
     return DOCA_ERROR_INVALID_VALUE;
   }
+  if (buf && buf->references == UINT16_MAX) return DOCA_ERROR_TOO_BIG;
   Pair* pair = find(task.consumer);
   if (!pair) {
     if (const doca_error_t error = ask(task.consumer, &pair)) return error;
@@ -243,6 +245,11 @@ void Producer::on_expired(std::uint32_t consumer) {
   notify();
 }
 
+void Producer::on_delivered(std::uint32_t consumer, const Delivery& delivery) {
+  Pair* pair = find(consumer);
+  if (pair && pair->own.data_qpn == delivery.qpn) pair->delivered = delivery.count;
+}
+
 Nanos Producer::on_timer(Nanos time) {
   Nanos next = kNever;
   for (const auto& pair : pairs_) {
@@ -271,7 +278,10 @@ void Producer::complete(const ibv_wc& completion) {
       std::find_if(pairs_.begin(), pairs_.end(), [serial](const auto& pair) { return pair->serial == serial; });
   if (found == pairs_.end() || (*found)->sent.empty()) return;
   Pair& pair = **found;
-  if (completion.status == IBV_WC_SUCCESS) return done(pair.sent.pop(), DOCA_SUCCESS);
+  if (completion.status == IBV_WC_SUCCESS) {
+    ++pair.completed;
+    return done(pair.sent.pop(), DOCA_SUCCESS);
+  }
   const doca_error_t status = status_of(completion.status);
   done(pair.sent.pop(), status);
   if (status != DOCA_ERROR_TOO_BIG) return drop(pair, DOCA_ERROR_CONNECTION_RESET);
@@ -289,6 +299,10 @@ void Producer::complete(const ibv_wc& completion) {
 }
 
 void Producer::drop(Pair& pair, doca_error_t status) {
+  const std::uint32_t arrived = pair.delivered - pair.completed;
+  if (arrived <= pair.sent.count()) {
+    for (std::uint32_t i = 0; i < arrived; ++i) done(pair.sent.pop(), DOCA_SUCCESS);
+  }
   while (!pair.sent.empty()) done(pair.sent.pop(), status);
   while (!pair.waiting.empty()) done(pair.waiting.pop(), status);
   const std::lock_guard guard(link_->mutex);

@@ -8,6 +8,7 @@
 #include "model/comch/fast_path.h"
 
 struct doca_comch_producer_task_send : doca_task {
+  static constexpr std::uint8_t kKind = 2;
   const doca_buf* buf = nullptr;
   std::uint32_t consumer = 0;
   std::uint32_t immediate_length = 0;
@@ -28,6 +29,7 @@ class Producer final : public TaskPath<doca_comch_producer_task_send, doca_comch
   // The handshakes' thread, and the control path's, under the mutex.
   void on_answer(const HandshakeMessage& message);
   void on_expired(std::uint32_t consumer);
+  void on_delivered(std::uint32_t consumer, const Delivery& delivery);
   Nanos on_timer(Nanos now);
 
   bool progress() override;
@@ -49,6 +51,8 @@ class Producer final : public TaskPath<doca_comch_producer_task_send, doca_comch
     EndAttributes own;
     std::uint32_t limit = 0;  // of immediate data
     Nanos asked_at = 0;
+    std::uint32_t completed = 0;              // messages, as the acknowledgements say
+    std::atomic<std::uint32_t> delivered{0};  // and as the consumer said when it went
     std::atomic<Phase> phase{Phase::kAsked};
     TaskList waiting, sent;  // of the producer's thread
   };

@@ -71,7 +71,7 @@ doca_error_t Server::on_connection(doca_comch_event_connection_status_changed_cb
 // Decided here: a name that another server has is ALREADY_EXIST; INITIALIZATION if the registry cannot be used.
 doca_error_t Server::open() {
   if (const doca_error_t error = prepare()) return error;
-  doca_error_t error = Service::listen(*device(), *rep_->info, sizes(), name_, &service_);
+  doca_error_t error = Service::listen(*device(), *rep_->info, sizes(), name_, &service_, engine()->fd());
   if (error == DOCA_ERROR_CONNECTION_ABORTED) {
     return last_error().empty() ? DOCA_ERROR_ALREADY_EXIST : DOCA_ERROR_INITIALIZATION;
   }

@@ -95,9 +95,4 @@ void Engine::disarm() {
   }
 }
 
-int Engine::watch(int fd) {
-  epoll_event event{.events = EPOLLIN, .data = {}};
-  return epoll_ctl(set_.get(), EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : errno;
-}
-
 }  // namespace verbs::doca_comm::model

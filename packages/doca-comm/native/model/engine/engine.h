@@ -26,12 +26,11 @@ class Engine {
 
   // Some events of each context. False if nothing happened, or if it was called by a callback of itself.
   bool progress();
+  // An epoll set: a context adds descriptors that become readable when it has something and is armed. Closing them
+  // removes them.
   int fd() const { return set_.get(); }
   void arm();
   void disarm();
-
-  // A descriptor that becomes readable when an armed context has something. Closing it is its removal. 0 or errno.
-  int watch(int fd);
 
  private:
   Engine() = default;

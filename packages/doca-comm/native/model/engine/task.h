@@ -20,6 +20,7 @@ struct doca_task {
   std::uint64_t magic = 0;
   std::uint32_t generation = 0;  // of the process
   Owner owner = Owner::kNobody;
+  std::uint8_t kind = 0;  // T::kKind of the task's type T
   doca_error_t status = DOCA_SUCCESS;
   verbs::doca_comm::model::Context* context = nullptr;
   doca_data user_data{};
@@ -36,6 +37,12 @@ inline doca_task* find_task(doca_task* task) {
   return known ? task : nullptr;
 }
 inline const doca_task* find_task(const doca_task* task) { return find_task(const_cast<doca_task*>(task)); }
+
+// The same for a task of one type: any other is none.
+template <typename T>
+T* find_task_of(T* task) {
+  return find_task(task) && task->kind == T::kKind ? task : nullptr;
+}
 
 // Tasks in the order of their submission.
 class TaskList {
@@ -74,6 +81,7 @@ class TaskPool {
     for (std::uint32_t i = 0; i < count; ++i) {
       block_[i].magic = doca_task::kAlive;
       block_[i].generation = process_generation();
+      block_[i].kind = T::kKind;
       block_[i].context = context;
       free_.push(&block_[i]);
     }

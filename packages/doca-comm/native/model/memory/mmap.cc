@@ -92,6 +92,7 @@ doca_error_t Mmap::add(doca_dev* dev) {
 }
 
 doca_error_t Mmap::remove(doca_dev* dev) {
+  if (!Bluefield::get().is_open(dev)) return DOCA_ERROR_INVALID_VALUE;
   if (started_) return DOCA_ERROR_NOT_PERMITTED;
   if (std::erase_if(devices_, [dev](const Device& device) { return device.dev == dev; }) == 0) {
     return DOCA_ERROR_NOT_FOUND;

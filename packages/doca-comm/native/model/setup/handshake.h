@@ -29,6 +29,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -102,7 +103,7 @@ struct HandshakeMessage {
 struct UdAddress {
   Gid gid{};
   std::uint32_t qpn = 0;
-  bool operator==(const UdAddress&) const = default;
+  auto operator<=>(const UdAddress&) const = default;
 };
 
 }  // namespace verbs::doca_comm::model

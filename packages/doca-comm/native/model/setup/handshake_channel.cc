@@ -77,12 +77,15 @@ bool HandshakeChannel::create_queue_pair() {
   return errno == 0;
 }
 
-HandshakeChannel::~HandshakeChannel() {
+void HandshakeChannel::stop() {
   stopping_ = true;
-  if (thread_.joinable()) {
-    wake_.signal();
-    thread_.join();
-  }
+  if (!thread_.joinable()) return;
+  wake_.signal();
+  thread_.join();
+}
+
+HandshakeChannel::~HandshakeChannel() {
+  stop();
   const Verbs* verbs = Verbs::get();
   if (qp_) verbs->destroy_qp(qp_);
   if (cq_) verbs->destroy_cq(cq_);
@@ -251,6 +254,7 @@ Nanos HandshakeChannel::run_timers() {
   Nanos next = kNever;
   const Nanos time = now();
   for (const auto& handler : handlers) next = std::min(next, handler->on_timer(time));
+  liveness_.prune(time);
   return next;
 }
 

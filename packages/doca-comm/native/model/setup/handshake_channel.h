@@ -19,6 +19,7 @@
 #include "model/base/clock.h"
 #include "model/base/wake_event.h"
 #include "model/setup/handshake.h"
+#include "model/setup/liveness.h"
 
 namespace verbs::doca_comm::model {
 
@@ -35,6 +36,8 @@ class HandshakeChannel {
  public:
   static doca_error_t open(ibv_context* context, ibv_pd* pd, std::shared_ptr<HandshakeChannel>* channel);
   ~HandshakeChannel();
+  // Ends the thread. Its handlers find the channel by their device: it stays there until then.
+  void stop();
   HandshakeChannel(const HandshakeChannel&) = delete;
   HandshakeChannel& operator=(const HandshakeChannel&) = delete;
 
@@ -47,6 +50,7 @@ class HandshakeChannel {
   std::uint32_t qpn() const { return qp_->qp_num; }
   // Unreliable: drops the message if all send slots are in use.
   void send(const HandshakeMessage& message, const UdAddress& to);
+  Liveness& liveness() { return liveness_; }
 
  private:
   HandshakeChannel(ibv_context* context, ibv_pd* pd) : context_(context), pd_(pd) {}
@@ -87,6 +91,7 @@ class HandshakeChannel {
   std::map<std::pair<std::string, std::string>, std::shared_ptr<HandshakeHandler>> services_;
   std::map<std::uint64_t, std::shared_ptr<HandshakeHandler>> clients_;
 
+  Liveness liveness_;
   std::mutex send_mutex_;
   std::vector<std::uint32_t> free_sends_;
   std::vector<ibv_ah*> address_handles_;  // of each slot, until it is used again

@@ -171,3 +171,27 @@ TEST_CASE("an idle armed handle does not wake for keep-alives, and wakes for the
     }
   }
 }
+
+TEST_CASE("the send handle of a full queue wakes in vain for the first packets after a silence only, and for room") {
+  Pair pair;
+  doca_event_channel_t fd = -1;
+  REQUIRE(doca_comm_channel_ep_get_event_channel(pair.client.ep, &fd, nullptr) == DOCA_SUCCESS);
+  int sent = 0, in_vain = 0;
+  const auto end = steady_clock::now() + milliseconds(2500);
+  while (steady_clock::now() < end) {
+    bool some = false;
+    for (; pair.client.send("x", pair.to_service) == DOCA_SUCCESS; ++sent) some = true;
+    if (!some) ++in_vain;
+    REQUIRE(doca_comm_channel_ep_event_handle_arm_send(pair.client.ep) == DOCA_SUCCESS);
+    pollfd event{fd, POLLIN, 0};
+    while (poll(&event, 1, 100) == 0 && steady_clock::now() < end) continue;
+  }
+  CHECK(in_vain <= 4);
+  // And with room it comes at once.
+  REQUIRE(doca_comm_channel_ep_event_handle_arm_send(pair.client.ep) == DOCA_SUCCESS);
+  Addr* from = nullptr;
+  for (int i = 0; i < sent; ++i) CHECK(pair.service.wait_for_message(&from) == "x");
+  pollfd event{fd, POLLIN, 0};
+  REQUIRE(poll(&event, 1, 1000) == 1);
+  CHECK(pair.client.send("x", pair.to_service) == DOCA_SUCCESS);
+}

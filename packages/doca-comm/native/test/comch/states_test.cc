@@ -396,3 +396,61 @@ TEST_CASE("counters are those of the last update") {
   CHECK(doca_comch_connection_get_counter(pair.to_client, DOCA_COMCH_COUNTER_RECV_BYTES, &value) == DOCA_SUCCESS);
   CHECK(value == 5);
 }
+
+// A connection is the program's until the context is idle. What it can be asked, and what is refused, in each state.
+TEST_CASE("every call on a connection from inside a client's callbacks of its states, whoever ends it") {
+  for (const std::string how :
+       {"disconnect", "server stops", "client stops", "client stops with a task", "in a message"}) {
+    CAPTURE(how);
+    ComchPair pair;
+    Memory memory(pair.devices.host);
+    doca_comch_connection* connection = pair.client.connection();
+    doca_comch_task_send* kept = nullptr;
+    REQUIRE(pair.client.allocate("kept", &kept) == DOCA_SUCCESS);
+    const auto call_all = [&](doca_error_t updated, doca_error_t got) {
+      std::uint64_t value = 0;
+      doca_comch_connection* found = nullptr;
+      doca_comch_task_send* task = nullptr;
+      doca_comch_producer* producer = nullptr;
+      doca_comch_consumer* consumer = nullptr;
+      const bool there = updated != DOCA_ERROR_INVALID_VALUE;
+      const doca_error_t stale = there ? DOCA_SUCCESS : DOCA_ERROR_INVALID_VALUE;
+      CHECK(doca_comch_client_get_connection(pair.client.client, &found) == got);
+      CHECK(doca_comch_connection_update_info(connection) == updated);
+      CHECK(doca_comch_connection_get_counter(connection, DOCA_COMCH_COUNTER_SENT_BYTES, &value) == stale);
+      CHECK(doca_comch_connection_set_user_data(connection, {.u64 = 5}) == stale);
+      CHECK(doca_comch_connection_get_user_data(connection).u64 == (there ? 5 : 0));
+      CHECK(doca_comch_client_get_client_ctx(connection) == (there ? pair.client.client : nullptr));
+      const doca_error_t ended = there ? DOCA_ERROR_BAD_STATE : DOCA_ERROR_INVALID_VALUE;
+      CHECK(doca_comch_client_task_send_alloc_init(pair.client.client, connection, "x", 1, &task) == ended);
+      CHECK(doca_comch_producer_create(connection, &producer) == ended);
+      CHECK(doca_comch_consumer_create(connection, memory.mmap, &consumer) == ended);
+      if (!there) return;
+      CHECK(doca_task_submit(doca_comch_task_send_as_task(kept)) == DOCA_ERROR_BAD_STATE);
+      CHECK(doca_ctx_stop(pair.client.ctx) == DOCA_ERROR_IN_PROGRESS);
+      CHECK(doca_comch_client_destroy(pair.client.client) == DOCA_ERROR_IN_USE);
+      if (how != "client stops with a task") doca_task_free(doca_comch_task_send_as_task(kept));
+    };
+    std::vector<doca_ctx_states> called;
+    pair.client.seen.on_state = [&](doca_ctx_states next) {
+      called.push_back(next);
+      if (next == DOCA_CTX_STATE_STOPPING) call_all(DOCA_ERROR_CONNECTION_ABORTED, DOCA_ERROR_BAD_STATE);
+      if (next == DOCA_CTX_STATE_IDLE) call_all(DOCA_ERROR_INVALID_VALUE, DOCA_ERROR_BAD_STATE);
+    };
+    if (how == "disconnect") CHECK(doca_comch_server_disconnect(pair.server.server, pair.to_client) == DOCA_SUCCESS);
+    if (how == "server stops") doca_ctx_stop(pair.server.ctx);
+    if (how.starts_with("client stops")) doca_ctx_stop(pair.client.ctx);
+    if (how == "in a message") {
+      pair.client.seen.on_message = [&](doca_comch_connection*, const std::string&) { doca_ctx_stop(pair.client.ctx); };
+      CHECK(pair.server.send(pair.to_client, "stop") == DOCA_SUCCESS);
+    }
+    if (how == "client stops with a task") {
+      for (int i = 0; i < 50; ++i) doca_pe_progress(pair.engine.pe);
+      CHECK(state_of(pair.client.ctx) == DOCA_CTX_STATE_STOPPING);
+      doca_task_free(doca_comch_task_send_as_task(kept));
+    }
+    pair.engine.run_until([&] { return state_of(pair.client.ctx) == DOCA_CTX_STATE_IDLE; });
+    CHECK(called == std::vector{DOCA_CTX_STATE_STOPPING, DOCA_CTX_STATE_IDLE});
+    pair.client.seen.on_state = nullptr;
+  }
+}

@@ -1,4 +1,8 @@
 // Handshakes that are forged, incomplete, too many, or for another service.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "test/support/hostile.h"
 #include "test/support/stage.h"
 
@@ -250,4 +254,34 @@ TEST_CASE("a flood of requests stops no connection, and the next client is accep
   }
   CHECK(stage.pending() == 0);
   CHECK(HonestClient(stage).echoes("served"));
+}
+
+// The handler of a request answers by the channel of its device, which must be there until its thread has ended.
+TEST_CASE("a device is closed while requests for a service that has just gone are on their way") {
+  {
+    const Devices listed;
+  }
+  Hostile hostile;
+  HandshakeMessage request;
+  {
+    const Stage stage("closing");
+    request = hostile.request("closing");
+  }
+  request.key[0] ^= 1;  // refused, each time
+  std::atomic<bool> stopping = false;
+  std::thread flood([&] {
+    while (!stopping) {
+      hostile.send(request);
+      hostile.completed();
+    }
+  });
+  for (int round = 0; round < 200; ++round) {
+    const Stage stage("closing");
+    std::this_thread::sleep_for(std::chrono::microseconds(round % 20 * 50));
+  }
+  stopping = true;
+  flood.join();
+  Stage stage("closing");
+  HonestClient honest(stage);
+  CHECK(honest.echoes("still served"));
 }

@@ -1,6 +1,7 @@
 // A server and clients of Comch on the default BlueField in one process, through the drop-in libraries.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@ namespace verbs::doca_comm::model::test {
 // What a context told the program. The user data of the context points at it.
 struct Seen {
   std::vector<std::string> messages;
+  std::deque<std::string> sent;  // unchanged until the tasks are done
   std::vector<doca_comch_connection*> connected, disconnected, senders;
   std::vector<doca_ctx_states> states;
   int completed = 0, failed = 0;
@@ -128,10 +130,10 @@ struct ComchServer {
   ComchServer& operator=(const ComchServer&) = delete;
 
   doca_error_t allocate(doca_comch_connection* to, const std::string& message, doca_comch_task_send** task) {
-    return doca_comch_server_task_send_alloc_init(server, to, message.data(),
+    seen.sent.push_back(message);
+    return doca_comch_server_task_send_alloc_init(server, to, seen.sent.back().data(),
                                                   static_cast<std::uint32_t>(message.size()), task);
   }
-  // `message` stays the caller's until it is sent.
   doca_error_t send(doca_comch_connection* to, const std::string& message) {
     doca_comch_task_send* task = nullptr;
     if (const doca_error_t error = allocate(to, message, &task)) return error;
@@ -171,7 +173,8 @@ struct ComchClient {
     return found;
   }
   doca_error_t allocate(const std::string& message, doca_comch_task_send** task) {
-    return doca_comch_client_task_send_alloc_init(client, connection(), message.data(),
+    seen.sent.push_back(message);
+    return doca_comch_client_task_send_alloc_init(client, connection(), seen.sent.back().data(),
                                                   static_cast<std::uint32_t>(message.size()), task);
   }
   doca_error_t send(const std::string& message) {

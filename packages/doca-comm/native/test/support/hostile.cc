@@ -47,6 +47,7 @@ Hostile::Hostile(const char* device) : verbs_(attached_verbs()), memory_(kSlot *
   handshake_qp_ = create_pair(IBV_QPT_UD);
   data_ = create_pair(IBV_QPT_RC);
   control_ = create_pair(IBV_QPT_RC);
+  bulk_ = create_pair(IBV_QPT_RC);
   for (std::uint32_t slot = 0; slot < kReceives; ++slot) {
     ibv_sge sge{reinterpret_cast<std::uintptr_t>(memory_.data() + slot * kSlot), kSlot, mr_->lkey};
     ibv_recv_wr receive{};
@@ -58,7 +59,7 @@ Hostile::Hostile(const char* device) : verbs_(attached_verbs()), memory_(kSlot *
 }
 
 Hostile::~Hostile() {
-  for (ibv_qp* qp : {handshake_qp_, data_, control_}) CHECK(verbs_->destroy_qp(qp) == 0);
+  for (ibv_qp* qp : {handshake_qp_, data_, control_, bulk_}) CHECK(verbs_->destroy_qp(qp) == 0);
   if (address_handle_) CHECK(verbs_->destroy_ah(address_handle_) == 0);
   CHECK(verbs_->dereg_mr(mr_) == 0);
   CHECK(verbs_->destroy_cq(cq_) == 0);
@@ -105,14 +106,24 @@ HandshakeMessage Hostile::request(const std::string& name) {
   message.key = address.key;
   message.representor = kRepresentor;
   message.name = name;
-  message.end = {.data_qpn = data_->qp_num,
-                 .control_qpn = control_->qp_num,
-                 .psn = kFirstPsn,
-                 .max_msg_size = 4080,
-                 .recv_queue_size = 64,
-                 .mtu = IBV_MTU_1024};
+  message.end = half();
   service_ = address.gid;
   return message;
+}
+
+EndAttributes Hostile::half(std::uint8_t features) const {
+  return {.data_qpn = data_->qp_num,
+          .control_qpn = control_->qp_num,
+          .psn = kFirstPsn,
+          .max_msg_size = 4080,
+          .recv_queue_size = 64,
+          .mtu = IBV_MTU_1024,
+          .features = features};
+}
+
+void Hostile::serve(const std::string& name, const Gid& own, const Gid& clients) {
+  service_ = clients;
+  REQUIRE(ServiceEntry::add(kRepresentor, name, {own, handshake_qp_->qp_num, {}}, &entry_) == 0);
 }
 
 void Hostile::send(const HandshakeMessage& message) {
@@ -134,14 +145,9 @@ void Hostile::send(std::string_view bytes) {
   post(handshake_qp_, bytes);
 }
 
-std::optional<HandshakeMessage> Hostile::receive(std::uint64_t client_id) {
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  while (std::chrono::steady_clock::now() < limit) {
-    ibv_wc completion;
-    if (Verbs::poll(responses_, 1, &completion) == 0) {
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-      continue;
-    }
+std::optional<HandshakeMessage> Hostile::receive() {
+  ibv_wc completion;
+  while (Verbs::poll(responses_, 1, &completion) > 0) {
     HandshakeMessage message;
     const std::uint8_t* bytes = memory_.data() + completion.wr_id * kSlot + kGrh;
     const bool good = message.read({bytes, completion.byte_len - kGrh});
@@ -151,7 +157,17 @@ std::optional<HandshakeMessage> Hostile::receive(std::uint64_t client_id) {
     receive.sg_list = &sge;
     receive.num_sge = 1;
     REQUIRE(Verbs::post_recv(handshake_qp_, &receive) == 0);
-    if (good && message.client_id == client_id) return message;
+    if (good) return message;
+  }
+  return std::nullopt;
+}
+
+std::optional<HandshakeMessage> Hostile::receive(std::uint64_t client_id) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (std::chrono::steady_clock::now() < limit) {
+    const std::optional<HandshakeMessage> message = receive();
+    if (message && message->client_id == client_id) return message;
+    if (!message) std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   return std::nullopt;
 }

@@ -46,7 +46,7 @@ VERBS_DOCA_STABLE(doca_comch_producer_task_send_set_imm_data);
 
 using verbs::doca_comm::model::Bluefield;
 using verbs::doca_comm::model::contained;
-using verbs::doca_comm::model::find_task;
+using verbs::doca_comm::model::find_task_of;
 using verbs::doca_comm::model::comch::Consumer;
 using verbs::doca_comm::model::comch::find_consumer;
 using verbs::doca_comm::model::comch::find_producer;
@@ -146,20 +146,20 @@ doca_error_t doca_comch_consumer_task_post_recv_alloc_init(doca_comch_consumer* 
   });
 }
 doca_buf* doca_comch_consumer_task_post_recv_get_buf(doca_comch_consumer_task_post_recv* task) {
-  return find_task(task) ? task->buf : nullptr;
+  return find_task_of(task) ? task->buf : nullptr;
 }
 // A task that is in flight keeps its values.
 void doca_comch_consumer_task_post_recv_set_buf(doca_comch_consumer_task_post_recv* task, doca_buf* buf) {
-  if (find_task(task) && task->owner == doca_task::Owner::kProgram) task->buf = buf;
+  if (find_task_of(task) && task->owner == doca_task::Owner::kProgram) task->buf = buf;
 }
 std::uint32_t doca_comch_consumer_task_post_recv_get_producer_id(doca_comch_consumer_task_post_recv* task) {
-  return find_task(task) ? task->producer : 0;
+  return find_task_of(task) ? task->producer : 0;
 }
 std::uint8_t* doca_comch_consumer_task_post_recv_get_imm_data(doca_comch_consumer_task_post_recv* task) {
-  return find_task(task) ? task->immediate : nullptr;
+  return find_task_of(task) ? task->immediate : nullptr;
 }
 std::uint32_t doca_comch_consumer_task_post_recv_get_imm_data_len(doca_comch_consumer_task_post_recv* task) {
-  return find_task(task) ? task->immediate_length : 0;
+  return find_task_of(task) ? task->immediate_length : 0;
 }
 doca_task* doca_comch_consumer_task_post_recv_as_task(doca_comch_consumer_task_post_recv* task) { return task; }
 
@@ -218,27 +218,27 @@ doca_error_t doca_comch_producer_task_send_alloc_init(doca_comch_producer* produ
   });
 }
 const doca_buf* doca_comch_producer_task_send_get_buf(doca_comch_producer_task_send* task) {
-  return find_task(task) ? task->buf : nullptr;
+  return find_task_of(task) ? task->buf : nullptr;
 }
 void doca_comch_producer_task_send_set_buf(doca_comch_producer_task_send* task, const doca_buf* buf) {
-  if (find_task(task) && task->owner == doca_task::Owner::kProgram) task->buf = buf;
+  if (find_task_of(task) && task->owner == doca_task::Owner::kProgram) task->buf = buf;
 }
 std::uint32_t doca_comch_producer_task_send_get_consumer_id(doca_comch_producer_task_send* task) {
-  return find_task(task) ? task->consumer : 0;
+  return find_task_of(task) ? task->consumer : 0;
 }
 void doca_comch_producer_task_send_set_consumer_id(doca_comch_producer_task_send* task, std::uint32_t consumer_id) {
-  if (find_task(task) && task->owner == doca_task::Owner::kProgram) task->consumer = consumer_id;
+  if (find_task_of(task) && task->owner == doca_task::Owner::kProgram) task->consumer = consumer_id;
 }
 std::uint8_t* doca_comch_producer_task_send_get_imm_data(doca_comch_producer_task_send* task) {
-  return find_task(task) && task->immediate_length > 0 ? task->immediate : nullptr;
+  return find_task_of(task) && task->immediate_length > 0 ? task->immediate : nullptr;
 }
 std::uint32_t doca_comch_producer_task_send_get_imm_data_len(doca_comch_producer_task_send* task) {
-  return find_task(task) ? task->immediate_length : 0;
+  return find_task_of(task) ? task->immediate_length : 0;
 }
 // Longer immediate data than the devices support is not taken: the task then has none.
 void doca_comch_producer_task_send_set_imm_data(doca_comch_producer_task_send* task, std::uint8_t* imm_data,
                                                 std::uint32_t imm_data_len) {
-  if (!find_task(task) || task->owner != doca_task::Owner::kProgram) return;
+  if (!find_task_of(task) || task->owner != doca_task::Owner::kProgram) return;
   task->immediate_length = imm_data && imm_data_len <= sizeof task->immediate ? imm_data_len : 0;
   for (std::uint32_t i = 0; i < task->immediate_length; ++i) task->immediate[i] = imm_data[i];
 }

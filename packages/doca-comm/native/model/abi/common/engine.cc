@@ -128,16 +128,19 @@ doca_error_t doca_pe_get_num_inflight_tasks(const doca_pe* pe, std::size_t* num_
   });
 }
 
+// The callback of a new state may destroy the context.
 doca_error_t doca_ctx_start(doca_ctx* ctx) {
   return contained([&]() -> doca_error_t {
-    Context* context = find_context(ctx);
-    return context ? context->start() : DOCA_ERROR_INVALID_VALUE;
+    if (!find_context(ctx)) return DOCA_ERROR_INVALID_VALUE;
+    const std::shared_ptr<Context> context = ctx->object;
+    return context->start();
   });
 }
 doca_error_t doca_ctx_stop(doca_ctx* ctx) {
   return contained([&]() -> doca_error_t {
-    Context* context = find_context(ctx);
-    return context ? context->stop() : DOCA_ERROR_INVALID_VALUE;
+    if (!find_context(ctx)) return DOCA_ERROR_INVALID_VALUE;
+    const std::shared_ptr<Context> context = ctx->object;
+    return context->stop();
   });
 }
 doca_error_t doca_ctx_get_state(const doca_ctx* ctx, doca_ctx_states* state) {
