@@ -21,7 +21,9 @@ export class PendingReceives {
   /** `attempt` returns undefined while there is no message. */
   add<T>(attempt: () => T | undefined, settler: Settler<T>): void {
     const channel = this.#events();
-    const waiting = waitingFor(attempt, settler, () => {
+    // A message that comes after the first one has looked is the first one's still.
+    const inTurn = (): T | undefined => (this.#waiting.values().next().value === waiting ? attempt() : undefined);
+    const waiting = waitingFor(inTurn, settler, () => {
       this.#waiting.delete(waiting);
       channel.leave(waiting);
     });
