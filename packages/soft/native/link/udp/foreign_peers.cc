@@ -85,15 +85,6 @@ void Identifications::restore(std::span<std::uint8_t> frame, Nanos now) {
 
 namespace {
 
-bool is_loopback(const wire::Gid& gid) {
-  static const wire::Gid kIpv6 = [] {
-    wire::Gid gid;
-    gid.bytes[15] = 1;
-    return gid;
-  }();
-  return gid.is_ipv4() ? gid.ipv4()[0] == 127 : gid == kIpv6;
-}
-
 Nanos time_now() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();

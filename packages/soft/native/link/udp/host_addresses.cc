@@ -69,14 +69,23 @@ const std::string& Interfaces::of(const wire::Gid& gid) const {
   return kLoopback;
 }
 
+bool is_loopback(const wire::Gid& gid) {
+  static const wire::Gid kIpv6 = [] {
+    wire::Gid loopback;
+    loopback.bytes[15] = 1;
+    return loopback;
+  }();
+  return gid.is_ipv4() ? gid.ipv4()[0] == 127 : gid == kIpv6;
+}
+
 std::vector<wire::Gid> host_addresses() {
   std::vector<wire::Gid> found;
   const List all = interfaces();
   for (const ifaddrs* each = all.get(); each; each = each->ifa_next) {
-    if ((each->ifa_flags & IFF_UP) == 0 || (each->ifa_flags & IFF_LOOPBACK) != 0) continue;
     const auto gid = gid_of(each->ifa_addr);
+    if ((each->ifa_flags & IFF_UP) == 0 || !gid || is_loopback(*gid)) continue;
     // Two interfaces may have the same link-local address.
-    if (gid && std::ranges::find(found, *gid) == found.end()) found.push_back(*gid);
+    if (std::ranges::find(found, *gid) == found.end()) found.push_back(*gid);
   }
   std::ranges::stable_sort(found, {}, rank_of);
   if (found.size() > kMost) found.resize(kMost);

@@ -22,8 +22,11 @@ class Interfaces {
   std::vector<std::pair<wire::Gid, std::string>> addresses_ = interface_addresses();
 };
 
-// Those of interfaces that are up, without the loopback interface's: IPv4, then IPv6, and link-local ones at the end.
-// At most 100: programs name an entry of the table by a byte.
+// 127.0.0.0/8 and ::1.
+bool is_loopback(const wire::Gid& gid);
+
+// Those of interfaces that are up, but the loopback addresses: IPv4, then IPv6, and link-local ones at the end. At most
+// 100: programs name an entry of the table by a byte.
 std::vector<wire::Gid> host_addresses();
 
 // Tells when addresses of the machine have come or gone.
