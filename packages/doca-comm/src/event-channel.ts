@@ -49,7 +49,7 @@ export class EventChannel {
 
   /** Makes the attempts again, after a change that raises no event. */
   retry(): void {
-    if (this.waiting) this.#sleep();
+    if (this.waiting && !this.#tryAll()) this.#sleep();
   }
 
   close(): void {
