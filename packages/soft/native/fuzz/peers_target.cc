@@ -60,6 +60,7 @@ std::shared_ptr<const link::ForeignPeers> take_foreign(Input* input, bool* all) 
   auto foreign = std::make_shared<link::ForeignPeers>();
   const std::size_t choice = input->below(3);
   *all = choice == 2;
+  if (choice == 0) foreign->close();
   if (choice == 1) foreign->add({.address = ipv4(192, 0), .length = 104});
   if (choice == 2) foreign->add({.address = {}, .length = 0});
   return foreign;
@@ -140,7 +141,7 @@ class Socket {
 
   // Whether the NIC would take it for a packet.
   bool receive(const Datagram& datagram, Kind kind) {
-    const bool foreign = all_ || (kind == Kind::kForeign && !foreign_->empty());
+    const bool foreign = all_ || (kind == Kind::kForeign && !foreign_->networks().empty());
     const std::uint64_t rejected = filter_.rejected();
     const bool admitted = filter_.admits(datagram.path);
     FUZZ_CHECK(admitted == (foreign || datagram.path.source_port == kOwnPort));
@@ -203,7 +204,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Datagram datagram = take_datagram(&input, sender);
     const bool taken = socket.receive(datagram, sender.kind);
     // A foreign peer that says it again is believed: there was nobody else in between.
-    const bool admitted = all || (sender.kind == Kind::kForeign && !foreign->empty());
+    const bool admitted = all || (sender.kind == Kind::kForeign && !foreign->networks().empty());
     if (datagram.identification && admitted && !taken) FUZZ_CHECK(socket.receive(datagram, sender.kind));
     now += input.take<std::uint16_t>() * link::Nanos{1'000'000};
     if (sender.gid.is_ipv4()) check_belief(&identifications, datagram, now);
