@@ -1,4 +1,4 @@
-// A process that wants the address of somebody else: tries to open its device, as often as the first argument says, and
+// A process that comes to the address of somebody else: tries to open its device, as often as the first argument says, and
 // prints the codes that it saw.
 import process from 'node:process';
 import { openDevice } from '@verbs/core';

@@ -54,7 +54,8 @@ class ShmLink::Sorter final : public Receiver {
     if (range == kAnyRange || link_.sharing_.numbers->owns(range)) {
       receiver_.deliver_as(form, frame);
     } else if (range != kProbeRange) {
-      link_.forward(frame, form);
+      // The NIC says that nobody has the number.
+      if (!link_.forward(frame, form)) receiver_.deliver_as(form, frame);
     } else if (link_.sharing_.group != nullptr) {
       const auto take = [&] { return link_.sharing_.group->take_probe(frame), 0; };
       contain(take, [](int) { return 0; });
@@ -194,21 +195,22 @@ bool ShmLink::keep_early(std::pair<const Target, Peer>* entry, std::span<const s
   return contain(keep, [](int) { return false; });
 }
 
-// It came by the network, and is another process'.
-void ShmLink::forward(std::span<const std::uint8_t> frame, FrameForm form) {
+// It came by the network, and is another process'. False: there is none.
+bool ShmLink::forward(std::span<const std::uint8_t> frame, FrameForm form) {
   const Target target{address_, range_of(frame), true};
-  if (wire::destination_of(frame) != address_) return;
+  if (wire::destination_of(frame) != address_) return true;
   forwards_ = true;
   Outgoing* outgoing = find(target);
   if (outgoing == nullptr) {
     if (!keep_early(last_, frame, form)) {
       ++counters_.unowned;
-      return;
+      return false;
     }
   } else if (put(*outgoing, frame, form)) {
     ++counters_.forwarded;
   }
   if (sharing_.group != nullptr) sharing_.group->note_stray(clock_());
+  return true;
 }
 
 void ShmLink::note_held(bool held) {

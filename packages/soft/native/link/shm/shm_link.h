@@ -125,7 +125,7 @@ class ShmLink final : public Link {
   void open(const Target& target, Peer* peer);
   bool put(Outgoing& outgoing, std::span<const std::uint8_t> frame, FrameForm form);
   bool keep_early(std::pair<const Target, Peer>* entry, std::span<const std::uint8_t> frame, FrameForm form) const;
-  void forward(std::span<const std::uint8_t> frame, FrameForm form);
+  bool forward(std::span<const std::uint8_t> frame, FrameForm form);
   void flush_rings();
   std::size_t receive_from_next(Receiver& receiver, std::size_t budget);
   void give_up(Peer* peer);
