@@ -31,6 +31,13 @@ inline constexpr std::size_t kAttribute = 16, kRequestId = 24, kRemoteId = 28;
 inline constexpr std::uint16_t kReq = 0x10, kSidrReq = 0x17, kSidrRep = 0x18;
 }  // namespace mad
 
+// To queue pair 1: a message of the connection manager.
+inline bool is_management(std::span<const std::uint8_t> frame) {
+  const std::size_t network = wire::network_size_of(frame);
+  return network != 0 && frame.size() >= network + 8 &&
+         (wire::load_be<std::uint32_t>(frame.data() + network + 4) & 0xffffff) == 1;
+}
+
 // Of a plain RoCE v2 frame.
 inline Range range_of(std::span<const std::uint8_t> frame) {
   constexpr std::uint32_t kFirstOwn = 17, kManagement = 1, kGroup = 0xffffff;

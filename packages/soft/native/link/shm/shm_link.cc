@@ -166,6 +166,9 @@ bool ShmLink::send_to_peer(std::span<const std::uint8_t> frame, FrameForm form) 
   const Range range = range_of(frame);
   if (range >= kRanges) return false;
   Outgoing* outgoing = find({wire::destination_of(frame), range});
+  // The last message of a process that ends at once, such as a rejection, must not wait in it for anybody. Such
+  // messages need no order.
+  if (outgoing == nullptr && is_management(frame)) return false;
   if (outgoing == nullptr) return !sharing_.numbers->has_all() && keep_early(last_, frame, form);
   counters_.sent += put(*outgoing, frame, form);
   return true;
