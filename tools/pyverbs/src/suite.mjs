@@ -109,6 +109,14 @@ function copyTests(from, directory) {
 }
 
 /**
+ * The tests of the connection manager take fixed ports of this machine, which processes of one address share: another run has
+ * a network of its own, where that can be made.
+ */
+function apart() {
+  return process.getuid?.() === 0 ? ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$0" "$@"'] : [];
+}
+
+/**
  * @param {Bench} bench
  * @param {Place} place
  * @param {string[]} args
@@ -121,7 +129,10 @@ async function run(bench, place, args, print) {
   const variables = { ...machine.environment, VERBS_SOFT: bench.config, PYTHONDONTWRITEBYTECODE: '1' };
   const path = [standIns, process.env['PATH'], '/usr/sbin', '/usr/bin', '/sbin', '/bin'].join(':');
   const settings = Object.entries({ ...variables, PATH: path }).map(([name, value]) => `${name}=${value}`);
-  const [program, ...rest] = place.enter('env', ...settings, python, '-W', 'ignore', '-u', driver, ...args);
+  const [program, ...rest] = [
+    ...apart(),
+    ...place.enter('env', ...settings, python, '-W', 'ignore', '-u', driver, ...args),
+  ];
   const child = spawn(program ?? '', rest, { stdio: ['ignore', 'pipe', 'pipe'] });
   const watchdog = setTimeout(() => child.kill('SIGKILL'), timeLimit);
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', print);
