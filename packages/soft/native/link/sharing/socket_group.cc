@@ -348,6 +348,12 @@ void SocketGroup::close_service(const Service& service) {
   services_.erase(known);
 }
 
+int SocketGroup::send_frame(Range range, std::span<const std::uint8_t> frame) {
+  std::vector<std::uint8_t> letter{static_cast<std::uint8_t>(Kind::kFrame)};
+  letter.insert(letter.end(), frame.begin(), frame.end());
+  return send_letter(prefix_of_members(wire::destination_of(frame)) + std::to_string(range), letter);
+}
+
 int SocketGroup::send_request(const Service& service, std::span<const std::uint8_t> frame) {
   std::vector<std::uint8_t> letter{static_cast<std::uint8_t>(Kind::kFrame)};
   letter.insert(letter.end(), frame.begin(), frame.end());

@@ -81,6 +81,9 @@ class SocketGroup {
   // Hands a request to the process that has the service at the frame's destination, or has it for every address. 0, or
   // ECONNREFUSED: none has.
   static int send_request(const Service& service, std::span<const std::uint8_t> frame);
+  // Hands a frame to the process that has the range at the frame's destination. It has come then, whatever becomes of
+  // the sender. 0, or ECONNREFUSED: there is none on this host.
+  static int send_frame(Range range, std::span<const std::uint8_t> frame);
 
   // In a forked child: the group is the parent's.
   void abandon();

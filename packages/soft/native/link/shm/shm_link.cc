@@ -166,9 +166,12 @@ bool ShmLink::send_to_peer(std::span<const std::uint8_t> frame, FrameForm form) 
   const Range range = range_of(frame);
   if (range >= kRanges) return false;
   Outgoing* outgoing = find({wire::destination_of(frame), range});
-  // The last message of a process that ends at once, such as a rejection, must not wait in it for anybody. Such
-  // messages need no order.
-  if (outgoing == nullptr && is_management(frame)) return false;
+  // The last message of a process that ends at once, such as a rejection, must neither wait in it for anybody nor come
+  // back to it by the kernel's choice. Such messages need no order.
+  if (outgoing == nullptr && is_management(frame)) {
+    const auto hand_over = [&] { return SocketGroup::send_frame(range, frame); };
+    return sharing_.group != nullptr && contain(hand_over, [](int error) { return error; }) == 0;
+  }
   if (outgoing == nullptr) return !sharing_.numbers->has_all() && keep_early(last_, frame, form);
   counters_.sent += put(*outgoing, frame, form);
   return true;
