@@ -1,80 +1,51 @@
-// Two hosts with nothing configured: two network namespaces, at the ends of an Ethernet of 1500 bytes.
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+// Two hosts with nothing configured.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { programPath } from '../helpers/program.js';
+import { expect, it, onTestFinished } from 'vitest';
+import { programPath, type Ended } from '../helpers/program.js';
+import { describeTwoHosts, type Host } from '../shared/two-hosts.js';
 
-const hosts = ['s', 'c'].map((name, i) => ({
-  namespace: `verbs-hosts-${process.pid}-${name}`,
-  ipv4: `10.213.10.${i + 1}`,
-  ipv6: `fd00:213:10::${i + 1}`,
-}));
-const [server, client] = hosts as [(typeof hosts)[0], (typeof hosts)[0]];
-const ip = (...args: string[]) => execFileSync('ip', args, { stdio: 'pipe' });
-
-/** Making a network namespace takes root; the reason is undefined where it works. */
-function whyNot(): string | undefined {
-  const made = spawnSync('ip', ['netns', 'add', server.namespace], { encoding: 'utf8' });
-  if (made.error !== undefined) return made.error.message;
-  return made.status === 0 ? undefined : made.stderr.trim();
+function start({ wrap: [program = '', ...rest] }: Host, name: string, ...args: string[]) {
+  const child = spawn(program, [...rest, process.execPath, programPath(name), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, VERBS_SOFT: 'soft0' },
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  const ended: Omit<Ended, 'signal'> = { code: null, stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (ended.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (ended.stderr += text));
+  const over = once(child, 'close').then(([code]) => ({ ...ended, code: code as number | null }));
+  return { child, over };
 }
 
-const reason = whyNot();
-
-describe.skipIf(reason !== undefined)(`two hosts${reason === undefined ? '' : ` (skipped: ${reason})`}`, () => {
-  beforeAll(async () => {
-    ip('netns', 'add', client.namespace);
-    ip(
-      '-n',
-      server.namespace,
-      'link',
-      'add',
-      'eth0',
-      'type',
-      'veth',
-      'peer',
-      'name',
-      'eth0',
-      'netns',
-      client.namespace,
-    );
-    for (const { namespace, ipv4, ipv6 } of hosts) {
-      ip('-n', namespace, 'addr', 'add', `${ipv4}/24`, 'dev', 'eth0');
-      ip('-n', namespace, 'addr', 'add', `${ipv6}/64`, 'dev', 'eth0', 'nodad');
-      for (const name of ['lo', 'eth0']) ip('-n', namespace, 'link', 'set', name, 'up');
-    }
-    await sleep(100); // until the Ethernet has its carrier
-  });
-
-  afterAll(() => {
-    for (const { namespace } of hosts) spawnSync('ip', ['netns', 'del', namespace]);
-  });
-
+describeTwoHosts(10, (server, client) => {
   it.each([
     ['IPv4', server.ipv4, `::ffff:${server.ipv4}`],
     ['IPv6', server.ipv6, server.ipv6],
   ])('meet by the address that they dial: %s', async (_, host, gid) => {
-    const env = { ...process.env, VERBS_SOFT: 'soft0' };
-    const start = ({ namespace }: { namespace: string }, ...args: string[]) =>
-      spawn('ip', ['netns', 'exec', namespace, process.execPath, programPath('two-hosts.mjs'), ...args], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-        env,
-      });
-    const waiting = start(server, 'server');
-    const over = once(waiting, 'close');
-    try {
-      const ports = String(((await once(waiting.stdout, 'data')) as [Buffer])[0])
-        .trim()
-        .split(' ');
-      const dialing = start(client, 'client', host, ...ports);
-      let printed = '';
-      dialing.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
-      const [status] = (await once(dialing, 'close')) as [number];
-      expect([status, printed]).toEqual([0, `there and back ${gid}\nall came back\n`]);
-      expect(await over).toEqual([0, null]);
-    } finally {
-      waiting.kill('SIGKILL');
-    }
+    const waiting = start(server, 'two-hosts.mjs', 'server');
+    const [text] = (await once(waiting.child.stdout, 'data')) as [string];
+    const dialing = start(client, 'two-hosts.mjs', 'client', host, ...text.trim().split(' '));
+    const stdout = `there and back ${gid}\nall came back\n`;
+    expect(await dialing.over).toEqual({ code: 0, stdout, stderr: '' });
+    expect(await waiting.over).toEqual({ code: 0, stdout: text, stderr: '' });
+  });
+
+  it('have a GID table that follows the host, and bind an address when it is used', async () => {
+    const { over } = start(client, 'host-addresses.mjs', server.ipv4);
+    const { code, stdout, stderr } = await over;
+    expect([code, stderr]).toEqual([0, '']);
+    expect(JSON.parse(stdout)).toEqual({
+      table: ['::ffff:127.0.0.1', `::ffff:${client.ipv4}`, client.ipv6],
+      unused: ['127.0.0.1'],
+      used: [client.ipv4, '127.0.0.1'],
+      // Longer than the Ethernet carries, though not than the port says.
+      long: 'WC_LOC_LEN_ERR',
+      mtu: 'MTU_4096',
+      come: ['GID_CHANGE', true],
+      gone: ['GID_CHANGE', false],
+    });
   });
 });
