@@ -11,7 +11,7 @@ export default defineConfig(
     // One program of the compiler for nearly all files: with one for each project the linter takes four times as long.
     languageOptions: {
       parserOptions: {
-        project: ['tsconfig.json', 'tools/cli/browser/tsconfig.json'],
+        project: ['tsconfig.json', 'packages/cli/browser/tsconfig.json'],
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -42,15 +42,15 @@ export default defineConfig(
   {
     files: [
       '**/test/programs/**/*.mjs',
-      'tools/chaos/victims/**/*.mjs',
-      'tools/{bench,cli,examples}/bin/*.mjs',
+      'trials/chaos/victims/**/*.mjs',
+      '{examples,packages/cli,trials/bench}/bin/*.mjs',
       'tools/check/examples/*.ts',
     ],
     ...tseslint.configs.disableTypeChecked,
   },
   {
     // What other processes say has no type.
-    files: ['tools/chaos/src/**/*.mjs'],
+    files: ['trials/chaos/src/**/*.mjs'],
     rules: {
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-call': 'off',
@@ -59,8 +59,8 @@ export default defineConfig(
   },
   {
     // What peers, files and other programs say goes to the terminal through src/output.ts alone, which makes it harmless.
-    files: ['tools/cli/src/**/*.ts'],
-    ignores: ['tools/cli/src/output.ts'],
+    files: ['packages/cli/src/**/*.ts'],
+    ignores: ['packages/cli/src/output.ts'],
     rules: {
       'no-console': 'error',
       'no-restricted-imports': [
@@ -78,8 +78,8 @@ export default defineConfig(
   },
   {
     // And through browser/dom.ts alone to the page.
-    files: ['tools/cli/browser/**/*.ts'],
-    ignores: ['tools/cli/browser/dom.ts'],
+    files: ['packages/cli/browser/**/*.ts'],
+    ignores: ['packages/cli/browser/dom.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',

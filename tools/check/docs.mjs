@@ -22,13 +22,13 @@ function walk(directory) {
 const files = walk(root);
 const exists = pathFinder(files);
 const documents = files.filter((file) =>
-  /^([A-Z]+|docs\/.*|(packages|tools)\/[^/]+\/(README|native\/.*))\.md$/.test(file),
+  /^([A-Z]+|docs\/.*|examples\/(.*\/)?README|(packages|trials|tools)\/[^/]+\/(README|native\/.*))\.md$/.test(file),
 );
 let count = 0;
 let missing = 0;
 for (const document of documents) {
   const directory = dirname(document) === '.' ? '' : dirname(document);
-  const [packageDirectory] = /^(packages|tools)\/[^/]+/.exec(document) ?? [];
+  const [packageDirectory] = /^(examples\/apps\/[^/]+|examples|(packages|trials|tools)\/[^/]+)/.exec(document) ?? [];
   for (const { path, line } of namedPaths(readFileSync(join(root, document), 'utf8'), directory, packageDirectory)) {
     ++count;
     if (exists(path)) continue;

@@ -1,16 +1,23 @@
 // `npm run lint rooms`: draws which room imports which in build/rooms.md, and fails on a cycle of imports, on an import
-// against the order in a package's rooms.json, and on a folder with too many files.
+// against the order in a package's rooms.json or of the shelves (packages, examples, tools, trials), and on a folder with
+// too many files.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { packageDirectories, root } from '../setup/src/paths.mjs';
 import { runProgram } from '../setup/src/program.mjs';
 import { checkRooms } from './src/rooms/check.mjs';
+import { climbs } from './src/rooms/shelves.mjs';
 
 function checkAll() {
   let failures = 0;
   let total = 0;
   const page = ['# Imports between rooms'];
-  for (const folder of packageDirectories()) {
+  const folders = packageDirectories();
+  for (const finding of climbs(root, folders)) {
+    console.error(finding);
+    ++failures;
+  }
+  for (const folder of folders) {
     const { findings, diagrams, files } = checkRooms(folder);
     const name = relative(root, folder);
     for (const finding of findings) console.error(`${name}: ${finding}`);

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { table } from '../lib/src/reliability/table.mjs';
+import { table } from './src/reliability/table.mjs';
 import { packageDirectories, root } from '../setup/src/paths.mjs';
 import { Problem } from '../setup/src/problem.mjs';
 import { setUp } from '../setup/src/set-up.mjs';

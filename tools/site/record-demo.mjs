@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { root } from '../setup/src/paths.mjs';
 import { recording } from './src/recording.mjs';
 
-const demo = spawn(process.execPath, [join(root, 'tools/examples/bin/demo.mjs')], {
+const demo = spawn(process.execPath, [join(root, 'examples/bin/demo.mjs')], {
   cwd: root,
   stdio: ['ignore', 'pipe', 'pipe'],
 });

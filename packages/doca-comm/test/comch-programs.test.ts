@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { MINUTE } from './helpers/long.js';
 import { foreign, started, type Program } from './helpers/program.js';
 
-const verbs = fileURLToPath(new URL('../../../tools/cli/bin/verbs.mjs', import.meta.url));
+const verbs = fileURLToPath(new URL('../../cli/bin/verbs.mjs', import.meta.url));
 const binary = fileURLToPath(new URL('../build/bin/comch_program', import.meta.url));
 const python = fileURLToPath(new URL('programs/comch.py', import.meta.url));
 

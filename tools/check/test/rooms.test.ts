@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkRooms } from '../src/rooms/check.mjs';
+import { climbs } from '../src/rooms/shelves.mjs';
 
 let folder: string;
 beforeEach(() => {
@@ -120,4 +121,34 @@ describe('the rooms of C++', () => {
 
 it('says which entry of rooms.json is wrong', () => {
   expect(() => findings({}, [order, { root: 'src', order: [1] }])).toThrow(/rooms\.json: entry 2 is not/);
+});
+
+describe('the shelves', () => {
+  const manifest = (name: string, more = {}) => JSON.stringify({ name, ...more });
+  const members = ['packages/a', 'examples', 'examples/apps/b', 'tools/c', 'trials/d'];
+
+  it('use what is below them', () => {
+    write({
+      'packages/a/package.json': manifest('a'),
+      'examples/package.json': manifest('examples', { dependencies: { a: '*' } }),
+      'examples/apps/b/package.json': manifest('b', { dependencies: { a: '*' } }),
+      'tools/c/package.json': manifest('c', { dependencies: { a: '*', examples: '*' } }),
+      'tools/c/src/c.mjs': '',
+      'trials/d/package.json': manifest('d', { devDependencies: { b: '*', c: '*' } }),
+      'trials/d/d.mjs': "import '../../tools/c/src/c.mjs';\nimport '../../base.mjs';",
+      'base.mjs': '',
+    });
+    const folders = members.map((each) => join(folder, each));
+    expect(climbs(folder, folders)).toEqual([]);
+    write({
+      'packages/a/package.json': manifest('a', { peerDependencies: { b: '*' } }),
+      'packages/a/test/a.test.ts': "import '../../../trials/d/d.mjs';",
+      'examples/apps/b/b.ts': "import type { C } from '../../../tools/c/src/c.mjs';",
+    });
+    expect(climbs(folder, folders)).toEqual([
+      'packages/a/test/a.test.ts imports trials/d/d.mjs, which is on a shelf above it',
+      'packages/a depends on examples/apps/b, which is on a shelf above it',
+      'examples/apps/b/b.ts imports tools/c/src/c.mjs, which is on a shelf above it',
+    ]);
+  });
 });

@@ -22,7 +22,7 @@ export function publishedPackages() {
 }
 
 /**
- * The applications of tools/apps: not published, but packed as if they were.
+ * The applications of examples/apps: not published, but packed as if they were.
  * @returns {Package[]}
  */
 export function applications() {

@@ -46,7 +46,7 @@ function documents() {
   const guides = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.md'),
   );
-  return [...guides.sort().map((name) => `docs/${name}`), ...readmes('tools/')];
+  return [...guides.sort().map((name) => `docs/${name}`), ...readmes('trials/')];
 }
 
 /**

@@ -38,7 +38,7 @@ describe('the shell steps of the files for CI', { timeout: 120_000 }, () => {
     command('sudo', 'exec "$@"');
     command('apt-get', `echo "apt-get $*" >>${join(folder, 'installed')}`);
     command('npm', `echo "npm $*" >>${join(folder, 'installed')}`);
-    command('verbs', `exec ${process.execPath} ${join(root, 'tools/cli/bin/verbs.mjs')} "$@"`);
+    command('verbs', `exec ${process.execPath} ${join(root, 'packages/cli/bin/verbs.mjs')} "$@"`);
     mkdirSync(results, { recursive: true });
     const [, code = ''] = /```js\n(.*?)```/s.exec(readFileSync(join(root, 'packages/core/README.md'), 'utf8')) ?? [];
     writeFileSync(program, code);

@@ -40,7 +40,7 @@ describe('urlOf', () => {
   it.each([
     ['docs/guides/porting.md', 'guides/porting'],
     ['docs/decisions/README.md', 'decisions'],
-    ['tools/cli/README.md', 'tools/cli'],
+    ['packages/cli/README.md', 'packages/cli'],
     ['packages/core/docs/functions.md', 'core-functions'],
     ['SECURITY.md', 'security'],
   ])('%s becomes %s', (path, url) => {

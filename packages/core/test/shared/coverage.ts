@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const script = fileURLToPath(new URL('../../../../tools/api-coverage/bin/api-coverage.mjs', import.meta.url));
+const script = fileURLToPath(new URL('../../../../tools/check/api-coverage.mjs', import.meta.url));
 
 /** The C functions of a package's library, and what is wrong with its list of them. @param folder the package's */
 export function coverageOf(folder: URL): { functions: { name: string }[]; problems: string[] } {

@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 
 // Folders at the root of the repository, and folders of a package, with which a path in code begins.
-const REPOSITORY = /^(packages|tools|docs)\//;
+const REPOSITORY = /^(packages|examples|trials|tools|docs)\//;
 const PACKAGE = /^(native|src|test|bin)\//;
 // A path, with `*` for any name.
 const PATH = /^[\w.*@-]+(\/[\w.*@-]+)*\/?$/;

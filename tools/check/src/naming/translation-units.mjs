@@ -21,7 +21,7 @@ const alone = [
   'packages/mlx5/native/model/dr/action.cc',
   'packages/mlx5/native/model/library/exports.cc',
   'packages/soft/native/abi/device/text.cc',
-  'tools/uverbs/native/kernel/write_commands.cc',
+  'trials/uverbs/native/kernel/write_commands.cc',
 ].map((path) => join(root, path));
 
 /** The tests are left out, as by clang-tidy's other checks: their framework is all macros. */

@@ -1,4 +1,4 @@
-// The applications of tools/apps in a project of a user, on the packed packages.
+// The applications of examples/apps in a project of a user, on the packed packages.
 import {
   closeSync,
   existsSync,

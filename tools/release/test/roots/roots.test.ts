@@ -74,7 +74,7 @@ describe.skipIf(!isRoot)('with Node.js and nothing else', () => {
   test(
     'the small examples run',
     () => {
-      const programs = join(checkout, 'tools/examples/programs');
+      const programs = join(checkout, 'examples/programs');
       cpSync(programs, project.folder, { recursive: true });
       for (const file of ['atomics.mjs', 'devinfo.mjs', 'srq.mjs']) {
         expect([file, inRoot(project.folder, `node ${file}`, node)]).toEqual([
@@ -94,8 +94,8 @@ describe.skipIf(!isRoot)('with Node.js and nothing else', () => {
         for (const name of made.filter((each) => existsSync(join(checkout, from, each))))
           cpSync(join(checkout, from, name), join(to, name), { recursive: true });
       };
-      copy('tools/examples', join(project.folder, 'demo'));
-      copy('tools/lib', project.installed('@verbs/lib')); // what its programs share, which is not published
+      copy('examples', join(project.folder, 'demo'));
+      copy('packages/lib', project.installed('@verbs/lib')); // what its programs share, which is not published
       const file = project.write('file', 'a file'.repeat(100_000));
       const { code, stdout, stderr } = inRoot(project.folder, 'node demo/bin/demo.mjs file --json', node);
       expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
