@@ -43,7 +43,7 @@ export function buildNative() {
   const kernel = join(native, 'kernel');
   const twin = join(native, 'twin');
   const hblTwin = join(native, 'hbl-twin');
-  const hblHeaders = join(root, '../../../tools/packages/hbl/native/include');
+  const hblHeaders = join(root, '../../packages/hbl/native/include');
   const common = [`-I${native}`, '-O1', '-g', '-Wall', '-Wextra', '-Werror'];
   if (isOlder(kernelLibrary, files(kernel, ['.cc', '.h']))) {
     const flags = ['-std=c++17', '-fPIC', '-shared', ...common];
