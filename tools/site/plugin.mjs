@@ -1,7 +1,8 @@
 // typedoc's plugin of this site: the repository's documents as pages, the reference by theme, and links between the two.
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { Application, KindRouter } from 'typedoc';
 import { ReflectionKind } from 'typedoc/models';
+import { libraryPackages } from '../setup/src/packages.mjs';
 import { root } from '../setup/src/paths.mjs';
 import { addDocuments, frontPage, urls } from './src/documents.mjs';
 import { pages } from './src/pages.mjs';
@@ -15,8 +16,8 @@ const BEFORE_ALL = 20_000;
 const AFTER_READMES = -50;
 const AFTER_CATEGORIES = -400;
 
-/** The order of the packages: the verbs first, then what is beside them, then the vendors'. */
-const packageOrder = ['core', 'soft', 'rdmacm', 'mlx5', 'hbl', 'doca-comm'].map((name) => `@verbs/${name}`);
+const packages = libraryPackages();
+const packageOrder = packages.map(({ name }) => name);
 
 /** The order of the modules of a package: what programs import first. */
 const moduleOrder = ['index', 'rendezvous', 'provider'];
@@ -27,6 +28,10 @@ export function load(app) {
     const themes = [...new Set(pages().map(({ theme }) => theme))];
     const project = themes.indexOf('Project');
     themes.splice(project === -1 ? themes.length : project, 0, 'Reference');
+    app.options.setValue(
+      'entryPoints',
+      packages.map(({ folder }) => relative(root, folder)),
+    );
     app.options.setValue('categoryOrder', [...themes, ...themeOrder, '*']);
   });
   app.on(Application.EVENT_PROJECT_REVIVE, addPages, BEFORE_ALL);

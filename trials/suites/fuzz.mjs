@@ -1,5 +1,5 @@
-// `npm run trial fuzz`: builds the fuzz targets of @verbs/soft, @verbs/mlx5, @verbs/hbl and @verbs/doca-comm with libFuzzer and the
-// sanitizers, and runs them for a while.
+// `npm run trial fuzz`: builds the fuzz targets of the packages with libFuzzer and the sanitizers, and runs them for
+// a while.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { setUp } from '../../tools/setup/src/set-up.mjs';
@@ -15,7 +15,7 @@ const usage = `Usage: npm run trial fuzz -- [--minutes M] [--target NAME]… [--
        npm run trial fuzz -- --refresh [--target NAME]…
        npm run trial fuzz -- --coverage [--write] [--target NAME]…
 
-Runs every fuzz target of packages/{soft,mlx5,hbl,doca-comm}/native/fuzz for M minutes altogether. Each has an equal share
+Runs every fuzz target of packages/*/native/fuzz for M minutes altogether. Each has an equal share
 of the time; a target that has made a million executions leaves the rest of its share to the next ones. The NIC's own
 target comes last and takes all the time that is left, on every processor. Seven eighths of a target's time go to a form of
 it without sanitizers, which is several times faster; the rest to the form with them, which begins with all inputs that the

@@ -1,21 +1,19 @@
 import { type DeviceList, listDevices } from '@verbs/core';
-
-/** Packages whose `listDevices()` adds the default device of their model to the software NIC. */
-const PACKAGES = ['@verbs/mlx5', '@verbs/hbl'];
+import { load, providers } from './providers.js';
 
 /** All devices, those of installed models included. A configuration in VERBS_SOFT stays as it is. */
 export async function listAllDevices(): Promise<DeviceList> {
   if ((process.env['VERBS_SOFT'] ?? '').trim() === '') {
-    for (const name of PACKAGES) await addDefaultDevice(name);
+    for (const provider of providers()) if (provider.devices !== undefined) await addDefaultDevice(provider);
   }
   return listDevices();
 }
 
-async function addDefaultDevice(name: string): Promise<void> {
+async function addDefaultDevice(provider: Parameters<typeof load>[0]): Promise<void> {
+  const module = await load(provider);
   try {
-    const { listDevices: list } = (await import(name)) as { listDevices?: () => unknown };
-    list?.();
+    module?.listDevices?.();
   } catch {
-    // Not installed, or not built: programs that need it report that themselves.
+    // Its library cannot be used here: programs that need it report that themselves.
   }
 }

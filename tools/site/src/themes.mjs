@@ -1,14 +1,22 @@
 // The reference by theme: what a package exports stands under the theme of the file that declares it.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Comment, CommentTag, ReflectionKind } from 'typedoc/models';
+import { libraryPackages } from '../../setup/src/packages.mjs';
 
 /** @import { DeclarationReflection, ProjectReflection, Reflection } from 'typedoc' */
 
 /** @type {Record<string, Record<string, string>>} the beginning of a path in `src`, and its theme, by package */
-const themes = JSON.parse(readFileSync(new URL('../themes.json', import.meta.url), 'utf8'));
+const themes = Object.fromEntries(libraryPackages().map(({ name, folder }) => [name, themesIn(folder)]));
 
 /** The order of all themes, for typedoc's `categoryOrder`. */
 export const themeOrder = [...new Set(Object.values(themes).flatMap((each) => Object.values(each)))];
+
+/** @param {string} folder a package's @returns {Record<string, string>} */
+function themesIn(folder) {
+  const path = join(folder, 'themes.json');
+  return existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
+}
 
 /**
  * @param {Reflection} reflection

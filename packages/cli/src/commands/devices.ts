@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { Failure } from '@verbs/lib/failure';
-import { installedKinds } from '../launch/models.js';
 import { listAllDevices } from '../models.js';
+import { providers } from '../providers.js';
 import { print, printJson } from '../output.js';
 import { hex64 } from '../text.js';
 
@@ -41,9 +41,9 @@ async function devices(json: boolean): Promise<void> {
     for (const { name, guid, library } of list) print(`    ${name.padEnd(16)}\t${hex64(guid)}\t${library}`);
     for (const { name, reason } of leftOut) print(`\n${name} is left out: ${reason}`);
   }
-  const kinds = installedKinds();
+  const kinds = providers().flatMap(({ kind }) => kind ?? []);
   if (!json && kinds.length > 0) {
-    print(`\nmodels for the software NIC: ${kinds.join(', ')} (verbs run --device NAME,kind=${kinds[0] ?? ''})`);
+    print(`\nmodels for the software NIC: ${kinds.join(', ')} (verbs run --device NAME,kind=KIND)`);
   }
   if (list.length === 0) {
     throw new Failure(`no RDMA device found: ${list.reason ?? 'no library has one'}`, {

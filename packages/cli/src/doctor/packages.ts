@@ -1,11 +1,16 @@
+import { join } from 'node:path';
 import { examine, runningTarget } from '@verbs/native-files';
+import { providers } from '../providers.js';
 import { type Finding, fail, ok } from './finding.js';
-
-const PACKAGES = ['@verbs/core', '@verbs/soft', '@verbs/mlx5', '@verbs/hbl', '@verbs/doca-comm', '@verbs/rdmacm'];
 
 /** What runs this, and the installed packages with their native parts. Packages that are not installed are no findings. */
 export function checkPackages(from = import.meta.url): Finding[] {
-  return [host(), ...PACKAGES.flatMap((name) => checkPackage(name, from))];
+  const own = ['@verbs/core', '@verbs/soft'].flatMap((name) => checkPackage(name, from));
+  return [
+    host(),
+    ...own,
+    ...providers().flatMap(({ name, folder }) => checkPackage(name, join(folder, 'package.json'))),
+  ];
 }
 
 function host(): Finding {

@@ -1,24 +1,23 @@
 import type { LibraryReport } from '@verbs/core';
 import type { VendorLibraryReport } from '@verbs/core/provider';
+import type { Provider } from '@verbs/native-files';
+import { load, providers } from '../providers.js';
 import { type Finding, ok, warn } from './finding.js';
 import type { System } from './system.js';
-
-/** Packages that drive a vendor's library. What there is to know of it stands there. */
-const PACKAGES = ['@verbs/mlx5', '@verbs/hbl', '@verbs/doca-comm'];
 
 /** The vendors' own libraries, with their releases and what follows, as the installed packages see them. */
 export async function checkVendors(system: System, libraries: readonly LibraryReport[]): Promise<Finding[]> {
   const verbs = libraries.find(({ kind }) => kind === 'system');
-  const reports = await Promise.all(PACKAGES.map(reportOf));
+  const reports = await Promise.all(providers().map(reportOf));
   return reports.flatMap((report) => (report === undefined ? [] : [checkVendor(report, system, verbs)]));
 }
 
-async function reportOf(name: string): Promise<VendorLibraryReport | undefined> {
+async function reportOf(provider: Provider): Promise<VendorLibraryReport | undefined> {
+  const module = await load(provider);
   try {
-    const { vendorLibrary } = (await import(name)) as { vendorLibrary?: () => VendorLibraryReport };
-    return vendorLibrary?.();
+    return module?.vendorLibrary?.();
   } catch {
-    // Not installed, or not built: the finding of the package itself says so.
+    // Not built: the finding of the package itself says so.
     return undefined;
   }
 }

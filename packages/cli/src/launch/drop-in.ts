@@ -1,6 +1,6 @@
 import { type Machine, type SoftModel, machineFor } from '@verbs/soft';
 import { codeOf, Failure, messageOf } from '@verbs/lib/failure';
-import { MODEL_PACKAGES } from './models.js';
+import { load, providers } from '../providers.js';
 
 /** The environment of a program on the software NIC, with the vendor libraries of the installed packages. */
 export interface DropIn extends Machine {
@@ -30,19 +30,9 @@ export function unusable(error: unknown): Failure {
 
 async function installedModels(): Promise<SoftModel[]> {
   const models: SoftModel[] = [];
-  for (const { name } of MODEL_PACKAGES) {
-    const model = await modelOf(name);
-    if (model !== undefined) models.push(model);
+  for (const provider of providers()) {
+    const { softModel } = (await load(provider)) ?? {};
+    if (softModel !== undefined) models.push(softModel);
   }
   return models;
-}
-
-async function modelOf(name: string): Promise<SoftModel | undefined> {
-  try {
-    const { softModel } = (await import(name)) as { softModel?: SoftModel };
-    return softModel;
-  } catch {
-    // Not installed, which is no error: programs that need it report it themselves.
-    return undefined;
-  }
 }

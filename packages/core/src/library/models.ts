@@ -1,19 +1,5 @@
-import { requireInstalled } from './installed.js';
-
-interface ModelPackage {
-  /** The `kind=` of its devices in the configuration. */
-  kind: string;
-  name: string;
-  /** The names of its default devices. */
-  devices?: RegExp;
-}
-
-/** The packages that bring a model for the software NIC. */
-const MODELS: readonly ModelPackage[] = [
-  { kind: 'mlx5', name: '@verbs/mlx5', devices: /^mlx5_/ },
-  { kind: 'hbl', name: '@verbs/hbl', devices: /^hbl_/ },
-  { kind: 'doca', name: '@verbs/doca-comm' },
-];
+import { join } from 'node:path';
+import { installedProviders, type Provider, requireFrom } from '@verbs/native-files';
 
 /** The kinds that were looked for: a package that is not installed is asked for once. */
 const tried = new Set<string>();
@@ -23,7 +9,9 @@ const tried = new Set<string>();
  * False if there is no such package.
  */
 export function addModelDevices(device: string): boolean {
-  const found = MODELS.find(({ devices }) => devices?.test(device) === true);
+  const found = installedProviders(import.meta.url).find(
+    ({ devices }) => devices !== undefined && device.startsWith(devices),
+  );
   return found !== undefined && load(found);
 }
 
@@ -35,18 +23,24 @@ export function addModelDevices(device: string): boolean {
  */
 export function loadMissingModels(failure: string | undefined): boolean {
   if (failure === undefined) return false;
-  const missing = new Set(Array.from(failure.matchAll(/no model of kind (\S+) is loaded/g), ([, kind]) => kind));
-  const news = MODELS.filter(({ kind }) => missing.has(kind) && !tried.has(kind));
+  const missing = Array.from(failure.matchAll(/no model of kind (\S+) is loaded/g), ([, kind = '']) => kind).filter(
+    (kind) => !tried.has(kind),
+  );
+  if (missing.length === 0) return false;
   // Before the first of them is loaded: its package lists the devices itself.
-  for (const { kind } of news) tried.add(kind);
-  return news.map(load).includes(true);
+  for (const kind of missing) tried.add(kind);
+  return installedProviders(import.meta.url)
+    .filter(({ kind }) => kind !== undefined && missing.includes(kind))
+    .map(load)
+    .includes(true);
 }
 
-function load({ name }: ModelPackage): boolean {
+function load({ name, folder }: Provider): boolean {
   try {
-    const found = requireInstalled(name) as { listDevices?: () => unknown } | undefined;
-    found?.listDevices?.();
-    return found !== undefined;
+    // A package finds itself by its name.
+    const found = requireFrom(join(folder, 'package.json'))(name) as { listDevices?: () => unknown };
+    found.listDevices?.();
+    return true;
   } catch {
     // It is not built, or has no library here. The error is that the device is not there.
     return false;

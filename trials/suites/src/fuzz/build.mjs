@@ -1,11 +1,13 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { installMissing } from '../../../../tools/setup/src/debian.mjs';
-import { root } from '../../../../tools/setup/src/paths.mjs';
+import { libraryPackages } from '../../../../tools/setup/src/packages.mjs';
 import { mustRun } from '../../../../tools/setup/src/shell.mjs';
 
 /** The packages that have targets, in native/fuzz. */
-const packagesWithTargets = ['soft', 'mlx5', 'hbl', 'doca-comm'].map((name) => join(root, 'packages', name));
+const packagesWithTargets = libraryPackages()
+  .map(({ folder }) => folder)
+  .filter((folder) => existsSync(join(folder, 'native/fuzz')));
 
 /** The compiler with libFuzzer and coverage; nothing else needs it. */
 export const compiler = ['clang-19', 'libclang-rt-19-dev'];

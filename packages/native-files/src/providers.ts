@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { searchPlaces } from './places.js';
+import { requireFrom } from './require.js';
+
+/** A package that adds to the verbs what a vendor or a library has: one whose package.json has a field `verbs`. */
+export interface Provider {
+  /** '@verbs/hbl' */
+  name: string;
+  /** The package's, behind all links. */
+  folder: string;
+  /** Its module, for import(). */
+  module: string;
+  /** `verbs.kind`: the `kind=` of its devices on the software NIC, 'hbl'; missing if it has none. */
+  kind?: string;
+  /** `verbs.devices`: how the names of the devices begin that its `listDevices()` adds to the software NIC, 'hbl_'. */
+  devices?: string;
+}
+
+interface Manifest {
+  name?: string;
+  main?: string;
+  exports?: { '.'?: { import?: { default?: string } } };
+  verbs?: { kind?: string; devices?: string };
+  dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+}
+
+/**
+ * The installed providers, by name, without loading any: the dependencies of the module that asks, of the program and of
+ * where it was started, and the packages beside one of the project's, which are those of a flat node_modules or of its
+ * workspace.
+ *
+ * @param from the `import.meta.url` of the module that asks
+ */
+export function installedProviders(from: string): Provider[] {
+  const found = new Map<string, Provider>();
+  for (const folder of candidates(from)) {
+    const provider = providerIn(folder);
+    if (provider !== undefined && !found.has(provider.name)) found.set(provider.name, provider);
+  }
+  return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The folders of packages that may be providers. */
+function* candidates(from: string): Generator<string, void, undefined> {
+  for (const place of searchPlaces(from)) {
+    const start = dirname(place.startsWith('file:') ? fileURLToPath(place) : place);
+    for (let folder = start; ; folder = dirname(folder)) {
+      const manifest = readManifest(folder);
+      if (manifest !== undefined) yield* dependencies(manifest, folder);
+      if (manifest?.name?.startsWith('@verbs/') === true) yield* neighbours(folder);
+      if (dirname(folder) === folder) break;
+    }
+  }
+}
+
+function* dependencies(manifest: Manifest, folder: string): Generator<string, void, undefined> {
+  const { resolve } = requireFrom(join(folder, 'package.json'));
+  const { dependencies: plain, devDependencies, optionalDependencies, peerDependencies } = manifest;
+  for (const name of Object.keys({ ...plain, ...devDependencies, ...optionalDependencies, ...peerDependencies })) {
+    try {
+      yield dirname(resolve(`${name}/package.json`));
+    } catch {
+      // Not installed, or it shows no package.json: no provider.
+    }
+  }
+}
+
+function* neighbours(folder: string): Generator<string, void, undefined> {
+  const parent = dirname(folder);
+  for (const name of readdirSync(parent).sort()) yield join(parent, name);
+}
+
+function providerIn(folder: string): Provider | undefined {
+  const manifest = readManifest(folder);
+  if (manifest?.name === undefined || typeof manifest.verbs !== 'object') return undefined;
+  const { name, verbs, main = 'index.js', exports } = manifest;
+  const real = realpathSync(folder);
+  const { kind, devices } = verbs;
+  return {
+    name,
+    folder: real,
+    module: join(real, exports?.['.']?.import?.default ?? main),
+    ...(kind !== undefined && { kind }),
+    ...(devices !== undefined && { devices }),
+  };
+}
+
+function readManifest(folder: string): Manifest | undefined {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+  } catch {
+    return undefined;
+  }
+}
