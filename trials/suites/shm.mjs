@@ -1,9 +1,10 @@
 // `npm run trial shm`: the tests that have two ends, over shared memory instead of UDP, and an adversary that shares memory
 // with other processes.
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { installMissing } from '../../tools/setup/src/debian.mjs';
-import { root } from '../../tools/setup/src/paths.mjs';
+import { packageDirectories, root } from '../../tools/setup/src/paths.mjs';
 import { setUp } from '../../tools/setup/src/set-up.mjs';
 import { exitStatus, mustRun } from '../../tools/setup/src/shell.mjs';
 import { runCommand } from '../../tools/check/src/command.mjs';
@@ -40,6 +41,12 @@ function readOptions(args) {
   return values;
 }
 
+/** Whether the package's tests have a project for each link. @param {string} directory */
+function runsOnEachLink(directory) {
+  const path = join(directory, 'vitest.config.ts');
+  return existsSync(path) && readFileSync(path, 'utf8').includes('vitest.links');
+}
+
 /** @param {ReturnType<typeof readOptions>} options */
 function testShm({ seconds, seed, 'only-adversary': onlyAdversary }) {
   const env = { ...setUp({ forTests: true }), VERBS_SOFT_LINK: 'shm' };
@@ -51,8 +58,7 @@ function testShm({ seconds, seed, 'only-adversary': onlyAdversary }) {
     status |= exitStatus('ctest', ['--test-dir', build, '--output-on-failure', '-R', '(_shm|fault_processes)$'], {
       env,
     });
-    for (const name of ['core', 'doca-comm']) {
-      const directory = join(root, 'packages', name);
+    for (const directory of packageDirectories().filter(runsOnEachLink)) {
       mustRun('pnpm', ['--dir', directory, 'run', 'build:test'], { env });
       status |= exitStatus('pnpm', ['--dir', directory, 'exec', 'vitest', 'run', '--project', 'shm'], { env });
     }

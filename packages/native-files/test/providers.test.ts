@@ -1,0 +1,51 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { installedProviders } from '../src/index.js';
+
+function temporary(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'verbs-providers-')));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  // What a program started elsewhere finds is not of this test.
+  vi.spyOn(process, 'cwd').mockReturnValue(folder);
+  vi.spyOn(process, 'argv', 'get').mockReturnValue([process.execPath, join(folder, 'program.mjs')]);
+  return folder;
+}
+
+function add(folder: string, manifest: object) {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+}
+
+const seenFrom = (folder: string) => installedProviders(pathToFileURL(join(folder, 'dist/index.js')).href);
+const exports_ = { '.': { import: { default: './dist/a.js' } }, './package.json': './package.json' };
+
+test('providers are what stands beside a package of the project in a flat node_modules', () => {
+  const scope = join(temporary(), 'node_modules/@verbs');
+  add(join(scope, 'core'), { name: '@verbs/core' });
+  add(join(scope, 'b'), { name: '@verbs/b', main: './b.cjs', verbs: {} });
+  add(join(scope, 'a'), { name: '@verbs/a', exports: exports_, verbs: { kind: 'a', devices: 'a_' } });
+  mkdirSync(join(scope, 'broken'));
+  writeFileSync(join(scope, 'broken/package.json'), '{');
+  expect(seenFrom(join(scope, 'core'))).toEqual([
+    { name: '@verbs/a', folder: join(scope, 'a'), module: join(scope, 'a/dist/a.js'), kind: 'a', devices: 'a_' },
+    { name: '@verbs/b', folder: join(scope, 'b'), module: join(scope, 'b/b.cjs') },
+  ]);
+});
+
+test('providers are what a program depends on, in any scope and behind links', () => {
+  const folder = temporary();
+  const store = join(folder, 'node_modules/.store/acme');
+  add(store, { name: 'acme-verbs', exports: exports_, verbs: { kind: 'acme' } });
+  symlinkSync(store, join(folder, 'node_modules/acme-verbs'));
+  add(join(folder, 'node_modules/other'), { name: 'other', verbs: { kind: 'other' } });
+  add(folder, { name: 'program', dependencies: { 'acme-verbs': '*', missing: '*' } });
+  expect(seenFrom(temporary())).toEqual([]);
+  expect(seenFrom(folder)).toEqual([
+    { name: 'acme-verbs', folder: store, module: join(store, 'dist/a.js'), kind: 'acme' },
+  ]);
+});
