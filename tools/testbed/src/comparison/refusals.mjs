@@ -5,7 +5,7 @@ import { root } from '../../../setup/src/paths.mjs';
 import { Problem } from '../../../setup/src/problem.mjs';
 
 /** @import { Guest } from '../guest.mjs' */
-/** @import { KernelResult } from './run.mjs' */
+/** @import { KernelResult } from './report.mjs' */
 
 const build = join(root, 'packages/rdmacm/build');
 const recording = join(root, 'packages/rdmacm/test/refusals/kernel.txt');
