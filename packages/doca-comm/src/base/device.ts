@@ -1,5 +1,5 @@
 import { inspect, type InspectOptions } from 'node:util';
-import { type Members, softHint, validate } from '@verbs/core/provider';
+import { members, type Members, softHint, validate } from '@verbs/core/provider';
 import { api as apiArgument } from './arguments.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
 import { type Api, apiOf, loadLibrary, type Library, type LibraryKind } from './libraries.js';
@@ -27,7 +27,7 @@ export interface RepresentorInfo {
   vuid: string;
 }
 
-declare enum RepresentorFilterValue {
+enum RepresentorFilterValue {
   /** `DOCA_DEVINFO_REP_FILTER_ALL`: all functions. */
   ALL = 0,
   /** `DOCA_DEVINFO_REP_FILTER_NET`: network functions. */
@@ -36,11 +36,7 @@ declare enum RepresentorFilterValue {
   EMULATED = 1 << 2,
 }
 /** The values of `doca_devinfo_rep_filter`. */
-export const RepresentorFilter: Members<typeof RepresentorFilterValue> = {
-  ALL: 0,
-  NET: 1 << 1,
-  EMULATED: 1 << 2,
-};
+export const RepresentorFilter: Members<typeof RepresentorFilterValue> = members(RepresentorFilterValue);
 /** A value of {@link RepresentorFilter}. A number that comes from C is one as well; another enumeration's value is not. */
 export type RepresentorFilter = RepresentorFilterValue;
 
