@@ -1,5 +1,7 @@
 // `npm run lint`: the checks of sources, documents and packages, all or those that are named.
 import { parseArgs } from 'node:util';
+import { installMissing, lintPackages } from '../setup/src/debian.mjs';
+import { Problem } from '../setup/src/problem.mjs';
 import { setUp } from '../setup/src/set-up.mjs';
 import { exitStatus } from '../setup/src/shell.mjs';
 import { chains, onDemand } from './src/checks.mjs';
@@ -10,7 +12,8 @@ const names = chains.flat().map(short);
 
 const usage = `Usage: npm run lint [NAME…]
 
-Checks sources, documents and packages, and goes on after one that fails. Installs what the checks need.
+Checks sources, documents and packages, and goes on after one that fails. Installs what the checks need; where it may not, the
+checks whose programs are missing say so.
 
   NAME  ${names.slice(0, 7).join(', ')},
         ${names.slice(7).join(', ')}: all of them, if none is given;
@@ -30,12 +33,23 @@ function readOptions(args) {
   return { ...values, tasks };
 }
 
+/** Without the rights to install them, all other checks run, and these fail with what to do. */
+function installCheckers() {
+  try {
+    installMissing(lintPackages);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    console.error(`lint: ${error.message}`);
+  }
+}
+
 await runCommand({
   name: 'lint',
   usage,
   read: readOptions,
   run: ({ tasks }) => {
-    const env = setUp({ forTests: true });
+    const env = setUp({ forTests: false });
+    installCheckers();
     return exitStatus('turbo', ['run', '--continue', '--output-logs=new-only', ...tasks], { env });
   },
 });

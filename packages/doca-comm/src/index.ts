@@ -18,11 +18,11 @@ export {
   RepresentorFilter,
   type RepresentorInfo,
   unavailableReason,
-} from './device.js';
-export { Endpoint } from './endpoint.js';
-export type { EndpointOptions, Received, ServiceState, WaitOptions } from './endpoint-types.js';
-export { DocaError, DocaStatus, statusName } from './errors.js';
-export { setFaults } from './faults.js';
+} from './base/device.js';
+export { Endpoint } from './endpoint/endpoint.js';
+export type { EndpointOptions, Received, ServiceState } from './endpoint/types.js';
+export { DocaError, DocaStatus, statusName } from './base/errors.js';
+export { setFaults } from './base/faults.js';
 export {
   type Api,
   type ApiReport,
@@ -30,6 +30,7 @@ export {
   type LibraryReport,
   probeLibraries,
   vendorLibrary,
-} from './libraries.js';
-export { PeerAddr, type PeerState, type PeerStats } from './peer-addr.js';
-export { softModel } from './soft-model.js';
+} from './base/libraries.js';
+export { PeerAddr, type PeerState, type PeerStats } from './endpoint/peer-addr.js';
+export { softModel } from './base/soft-model.js';
+export type { WaitOptions } from './base/waiting.js';

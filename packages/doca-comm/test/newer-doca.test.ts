@@ -74,7 +74,7 @@ it('DOCA 3.x has Comch alone: its functions by their newest names', async () => 
 it('DOCA 2.7 has both: Comch is the newer one, and a variable says otherwise', async () => {
   const libraries = { common: [...COMMON, ...ENGINE], comch: COMCH, comm_channel: CHANNEL };
   expect(await systemOf('2.7.0085', libraries)).toMatchObject({ chosen: 'comch', why: 'it is the newer one' });
-  const { apiOf, loadLibrary } = await import('../src/libraries.js');
+  const { apiOf, loadLibrary } = await import('../src/base/libraries.js');
   vi.stubEnv('VERBS_DOCA_API', 'comm-channel');
   const library = loadLibrary('system');
   if ('reason' in library) throw new Error(library.reason);
@@ -124,7 +124,7 @@ it('a Comch without a fast path is used without it', async () => {
 it('an API that is asked for and missing is an error that says why', async () => {
   const common = [...COMMON, ...ENGINE];
   const { apiOf, loadLibrary } = await packageWith('3.1.0105', { common, comch: COMCH }).then(
-    () => import('../src/libraries.js'),
+    () => import('../src/base/libraries.js'),
   );
   const library = loadLibrary('system');
   if ('reason' in library) throw new Error(library.reason);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { EventSource } from '../src/end.js';
-import { EventChannel } from '../src/event-channel.js';
-import { PendingReceives } from '../src/pending-receives.js';
+import type { EventSource } from '../src/base/end.js';
+import { EventChannel } from '../src/base/event-channel.js';
+import { PendingReceives } from '../src/endpoint/pending-receives.js';
 
 test('a message that comes while the waits are tried goes to the first of them', async () => {
   let event: (() => void) | undefined;

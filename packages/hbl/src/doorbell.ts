@@ -1,4 +1,4 @@
-import { fields, maybe, type Members, or, range, u24, u32, u64, u8, validate } from '@verbs/core/provider';
+import { fields, maybe, members, type Members, or, range, u24, u32, u64, u8, validate } from '@verbs/core/provider';
 
 const checkDoorbell = fields({ index: range(0, 0x3fffff), qpNum: u24(), portNum: u8() });
 
@@ -33,7 +33,7 @@ export function decodeDoorbell(doorbell: bigint): Doorbell {
   };
 }
 
-declare enum WqeOpcodeValue {
+enum WqeOpcodeValue {
   /** No operation; with SIGNALED it completes. */
   NOP = 0,
   /** An RDMA write. */
@@ -42,25 +42,18 @@ declare enum WqeOpcodeValue {
   WRITE_WITH_IMM = 2,
 }
 /** The operation of an entry of a send work queue. */
-export const WqeOpcode: Members<typeof WqeOpcodeValue> = {
-  NOP: 0,
-  WRITE: 1,
-  WRITE_WITH_IMM: 2,
-};
+export const WqeOpcode: Members<typeof WqeOpcodeValue> = members(WqeOpcodeValue);
 /** A value of {@link WqeOpcode}. A number that comes from C is one as well; another enumeration's value is not. */
 export type WqeOpcode = WqeOpcodeValue;
 
-declare enum WqeFlagsValue {
+enum WqeFlagsValue {
   /** The entry completes on the queue pair's send completion queue. */
   SIGNALED = 1,
   /** The receiver's completion is a solicited event. */
   SOLICITED = 2,
 }
 /** Flags of such an entry, to be or-ed. */
-export const WqeFlags: Members<typeof WqeFlagsValue> = {
-  SIGNALED: 1,
-  SOLICITED: 2,
-};
+export const WqeFlags: Members<typeof WqeFlagsValue> = members(WqeFlagsValue);
 /** Or-ed values of {@link WqeFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type WqeFlags = WqeFlagsValue | 0;
 

@@ -1,6 +1,6 @@
-import type { Members } from '@verbs/core/provider';
+import { members, type Members } from '@verbs/core/provider';
 
-declare enum QpCapsValue {
+enum QpCapsValue {
   /** `HBLDV_QP_CAP_LOOPBACK`: packets come back to the port that sends them. At RTR. */
   LOOPBACK = 0x1,
   /** `HBLDV_QP_CAP_CONG_CTRL`: congestion control, with `congestionWnd`. At RTS. */
@@ -17,47 +17,33 @@ declare enum QpCapsValue {
   MIGRATE = 0x40,
 }
 /** Capabilities of a queue pair, or-ed: `caps` of `modifyQp`. */
-export const QpCaps: Members<typeof QpCapsValue> = {
-  LOOPBACK: 0x1,
-  CONG_CTRL: 0x2,
-  COMPRESSION: 0x4,
-  SACK: 0x8,
-  ENCAP: 0x10,
-  COLL: 0x20,
-  MIGRATE: 0x40,
-};
+export const QpCaps: Members<typeof QpCapsValue> = members(QpCapsValue);
 /** Or-ed values of {@link QpCaps}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type QpCaps = QpCapsValue | 0;
 
-declare enum PortCapsValue {
+enum PortCapsValue {
   /** `HBLDV_PORT_CAP_ADVANCED`: rendezvous, QMan and WTD; also needed for congestion-control completion queues. */
   ADVANCED = 0x1,
   /** `HBLDV_PORT_CAP_ADAPTIVE_TIMEOUT`: the device adapts the timeout for acknowledgements. */
   ADAPTIVE_TIMEOUT = 0x2,
 }
 /** Capabilities of a port, or-ed: `caps` of `setPortEx`. */
-export const PortCaps: Members<typeof PortCapsValue> = {
-  ADVANCED: 0x1,
-  ADAPTIVE_TIMEOUT: 0x2,
-};
+export const PortCaps: Members<typeof PortCapsValue> = members(PortCapsValue);
 /** Or-ed values of {@link PortCaps}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type PortCaps = PortCapsValue | 0;
 
-declare enum MemIdValue {
+enum MemIdValue {
   /** `HBLDV_MEM_HOST`: the host's memory. */
   HOST = 1,
   /** `HBLDV_MEM_DEVICE`: the accelerator's memory. */
   DEVICE = 2,
 }
 /** The memory of work queues. */
-export const MemId: Members<typeof MemIdValue> = {
-  HOST: 1,
-  DEVICE: 2,
-};
+export const MemId: Members<typeof MemIdValue> = members(MemIdValue);
 /** A value of {@link MemId}. A number that comes from C is one as well; another enumeration's value is not. */
 export type MemId = MemIdValue;
 
-declare enum WqArrayTypeValue {
+enum WqArrayTypeValue {
   /** `HBLDV_WQ_ARRAY_TYPE_GENERIC`: the work queues of ordinary queue pairs. */
   GENERIC = 0,
   /** `HBLDV_WQ_ARRAY_TYPE_COLLECTIVE`: the work queues of collectives within a machine. The Gaudi SDK's library only. */
@@ -66,29 +52,22 @@ declare enum WqArrayTypeValue {
   SCALE_OUT_COLLECTIVE = 2,
 }
 /** The arrays in `wqArrAttr` of `setPortEx`, by their index; the other indices are reserved. */
-export const WqArrayType: Members<typeof WqArrayTypeValue> = {
-  GENERIC: 0,
-  COLLECTIVE: 1,
-  SCALE_OUT_COLLECTIVE: 2,
-};
+export const WqArrayType: Members<typeof WqArrayTypeValue> = members(WqArrayTypeValue);
 /** A value of {@link WqArrayType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type WqArrayType = WqArrayTypeValue;
 
-declare enum SwqGranularityValue {
+enum SwqGranularityValue {
   /** `HBLDV_SWQE_GRAN_32B`: 32 bytes, linear writes. */
   GRAN_32B = 0,
   /** `HBLDV_SWQE_GRAN_64B`: 64 bytes, multi-stride writes. */
   GRAN_64B = 1,
 }
 /** The size of an entry of a send work queue: a linear write, or a multi-stride write. */
-export const SwqGranularity: Members<typeof SwqGranularityValue> = {
-  GRAN_32B: 0,
-  GRAN_64B: 1,
-};
+export const SwqGranularity: Members<typeof SwqGranularityValue> = members(SwqGranularityValue);
 /** A value of {@link SwqGranularity}. A number that comes from C is one as well; another enumeration's value is not. */
 export type SwqGranularity = SwqGranularityValue;
 
-declare enum UsrFifoTypeValue {
+enum UsrFifoTypeValue {
   /** Direct doorbells of the user. */
   DB = 0,
   /** Congestion control. */
@@ -111,22 +90,11 @@ declare enum UsrFifoTypeValue {
   LAG_COMPLETION = 9,
 }
 /** The operation mode of a user FIFO. */
-export const UsrFifoType: Members<typeof UsrFifoTypeValue> = {
-  DB: 0,
-  CC: 1,
-  COLL_OPS_SHORT: 2,
-  COLL_OPS_LONG: 3,
-  DWQ_LIN: 4,
-  DWQ_MS: 5,
-  COLL_DIR_OPS_SHORT: 6,
-  COLL_DIR_OPS_LONG: 7,
-  LAG: 8,
-  LAG_COMPLETION: 9,
-};
+export const UsrFifoType: Members<typeof UsrFifoTypeValue> = members(UsrFifoTypeValue);
 /** A value of {@link UsrFifoType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type UsrFifoType = UsrFifoTypeValue;
 
-declare enum QpWqTypesValue {
+enum QpWqTypesValue {
   /** `HBLDV_WQ_WRITE`: RDMA writes; there is no native send. */
   WRITE = 0x1,
   /** `HBLDV_WQ_RECV_RDV`: the receiving side of a rendezvous. */
@@ -139,31 +107,22 @@ declare enum QpWqTypesValue {
   READ_RDV_ENDP = 0x10,
 }
 /** The use of a queue pair's work queue, or-ed: WRITE with RECV_RDV or with READ_RDV, the others alone. */
-export const QpWqTypes: Members<typeof QpWqTypesValue> = {
-  WRITE: 0x1,
-  RECV_RDV: 0x2,
-  READ_RDV: 0x4,
-  SEND_RDV: 0x8,
-  READ_RDV_ENDP: 0x10,
-};
+export const QpWqTypes: Members<typeof QpWqTypesValue> = members(QpWqTypesValue);
 /** Or-ed values of {@link QpWqTypes}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type QpWqTypes = QpWqTypesValue | 0;
 
-declare enum CqTypeValue {
+enum CqTypeValue {
   /** `HBLDV_CQ_TYPE_QP`: completions of queue pairs. */
   QP = 0,
   /** `HBLDV_CQ_TYPE_CC`: congestion control. */
   CC = 1,
 }
 /** The use of a completion queue. */
-export const CqType: Members<typeof CqTypeValue> = {
-  QP: 0,
-  CC: 1,
-};
+export const CqType: Members<typeof CqTypeValue> = members(CqTypeValue);
 /** A value of {@link CqType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type CqType = CqTypeValue;
 
-declare enum EncapTypeValue {
+enum EncapTypeValue {
   /** No tunnelling. */
   NO_ENC = 0,
   /** The RDMA packets go through the L3 layer: IPv4 with a protocol number, the header, the packet. */
@@ -172,29 +131,22 @@ declare enum EncapTypeValue {
   ENC_OVER_UDP = 2,
 }
 /** `enum hbldv_encap_type`. */
-export const EncapType: Members<typeof EncapTypeValue> = {
-  NO_ENC: 0,
-  ENC_OVER_IPV4: 1,
-  ENC_OVER_UDP: 2,
-};
+export const EncapType: Members<typeof EncapTypeValue> = members(EncapTypeValue);
 /** A value of {@link EncapType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type EncapType = EncapTypeValue;
 
-declare enum DeviceCapsValue {
+enum DeviceCapsValue {
   /** `HBLDV_DEVICE_ATTR_CAP_CC`: congestion control. */
   CC = 1,
   /** `HBLDV_DEVICE_ATTR_CAP_COLL`: collectives. The Gaudi SDK's library only. */
   COLL = 2,
 }
 /** `caps` of `queryDevice`. */
-export const DeviceCaps: Members<typeof DeviceCapsValue> = {
-  CC: 1,
-  COLL: 2,
-};
+export const DeviceCaps: Members<typeof DeviceCapsValue> = members(DeviceCapsValue);
 /** A value of {@link DeviceCaps}. A number that comes from C is one as well; another enumeration's value is not. */
 export type DeviceCaps = DeviceCapsValue;
 
-declare enum CollSchedResourceTypeValue {
+enum CollSchedResourceTypeValue {
   /** `HBLDV_NMS_AF_UMR`: registers of the scheduler's aggregation FIFO. */
   NMS_AF_UMR = 0,
   /** `HBLDV_NMS_AF`: the aggregation FIFO. */
@@ -223,21 +175,7 @@ declare enum CollSchedResourceTypeValue {
   NMS_SM_UMR = 12,
 }
 /** What `reserveCollSchedResources` gives, by its `type`. */
-export const CollSchedResourceType: Members<typeof CollSchedResourceTypeValue> = {
-  NMS_AF_UMR: 0,
-  NMS_AF: 1,
-  NMS_ARC_AUX: 2,
-  NMS_ARC_DCCM: 3,
-  NMS_SDUP: 4,
-  NMS_SM: 5,
-  NMS_MFC_SLOTS: 6,
-  NMS_EDUP_PUSH: 7,
-  NMS_EDUP_GRPS: 8,
-  PDMA: 9,
-  EDMA: 10,
-  NIC_USR_FIFO_UMR: 11,
-  NMS_SM_UMR: 12,
-};
+export const CollSchedResourceType: Members<typeof CollSchedResourceTypeValue> = members(CollSchedResourceTypeValue);
 /** A value of {@link CollSchedResourceType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type CollSchedResourceType = CollSchedResourceTypeValue;
 

@@ -1,10 +1,10 @@
-export { type ClockInfo, getClockInfo, tsToNs } from './device/clock.js';
+export { getClockInfo, tsToNs } from './device/clock.js';
+export type { ClockInfo, Mlx5DeviceAttr } from './native/device.js';
 export {
   getDataDirectSysfsPath,
   isSupported,
   listDevices,
   type Mlx5ContextAttr,
-  type Mlx5DeviceAttr,
   type Mlx5PortAttr,
   openDevice,
   queryDevice,
@@ -42,7 +42,8 @@ export {
 export { createFlow, type FlowActionAttr, type FlowActionLike, Mlx5Flow } from './flow/flow.js';
 export { createFlowMatcher, FlowMatcher, type FlowMatcherAttr } from './flow/matcher.js';
 export { createSteeringAnchor, SteeringAnchor, type SteeringAnchorAttr } from './flow/steering-anchor.js';
-export { type PipelineEdge, pipelineGraph, type PipelineGraph, type PipelineNode } from './graph/pipeline.js';
+export type { PipelineEdge, PipelineNode } from './graph/drawings.js';
+export { pipelineGraph, type PipelineGraph } from './graph/pipeline.js';
 export * from './headers/index.js';
 export { initObj, type Mlx5ObjectIn, type Mlx5Objects, type Mlx5Qp, type Mlx5Ring } from './queues/object-numbers.js';
 export * from './match/index.js';

@@ -38,16 +38,30 @@ describe('the rooms of TypeScript', () => {
     expect(findings(downwards, order)).toEqual([]);
   });
 
-  it('may not import a value from a room above them, and may import a type', () => {
-    const type =
-      "import type { a } from '../top/a.js';\nimport { type a as c } from '../top/a.js';\nexport type B = typeof a;";
-    expect(findings({ ...downwards, 'src/top/a.ts': 'export const a = 1;', 'src/bottom/b.ts': type }, order)).toEqual(
-      [],
-    );
+  it('may not import a value from a room above them', () => {
     const value = "import { a } from '../top/a.js';\nexport const b = a;";
-    expect(findings({ 'src/bottom/b.ts': value })).toEqual([
+    expect(findings({ ...downwards, 'src/top/a.ts': 'export const a = 1;', 'src/bottom/b.ts': value }, order)).toEqual([
       'src: bottom/b.ts imports top/a.ts, but top is not below bottom',
     ]);
+  });
+
+  it.each([
+    "import type { a } from '../top/a.js';\nexport type B = typeof a;",
+    "import { type a } from '../top/a.js';\nexport type B = typeof a;",
+    "export type { a as B } from '../top/a.js';",
+    "export type B = typeof import('../top/a.js').a;",
+  ])('may not import a type from a room above them either: %s', (type) => {
+    expect(findings({ ...downwards, 'src/top/a.ts': 'export const a = 1;', 'src/bottom/b.ts': type }, order)).toEqual([
+      'src: bottom/b.ts imports top/a.ts, but top is not below bottom',
+    ]);
+  });
+
+  it('may not import a type by a comment of JavaScript from a room above them', () => {
+    const sources = {
+      'src/top/a.mjs': 'export const a = 1;',
+      'src/bottom/b.mjs': "/** @import { a } from '../top/a.mjs' */\n\n/** @type {typeof a} */\nexport const b = 1;",
+    };
+    expect(findings(sources, order)).toEqual(['src: bottom/b.mjs imports top/a.mjs, but top is not below bottom']);
   });
 
   it('do not import each other where they stand together', () => {
@@ -71,14 +85,60 @@ describe('the rooms of TypeScript', () => {
     ]);
   });
 
-  it('have no cycle of values, with or without an order', () => {
+  it('have no cycle of imports, with or without an order', () => {
     const cycle = {
       'src/a.ts': "import { b } from './b.js';\nexport const a = () => b;",
       'src/b.ts': "import { c } from './c.js';\nexport const b = () => c;",
       'src/c.ts': "import { a } from './a.js';\nexport const c = () => a;",
     };
     expect(findings(cycle)).toEqual(['a cycle of imports: src/a.ts -> src/b.ts -> src/c.ts -> src/a.ts']);
-    expect(findings({ 'src/c.ts': "import type { a } from './a.js';\nexport type C = typeof a;" })).toEqual([]);
+    expect(findings({ 'src/c.ts': "import type { a } from './a.js';\nexport type C = typeof a;" })).toEqual([
+      'a cycle of imports: src/a.ts -> src/b.ts -> src/c.ts -> src/a.ts',
+    ]);
+    expect(findings({ 'src/c.ts': "export const c = async () => import('./a.js');" })).toEqual([]);
+  });
+});
+
+describe('forward declarations', () => {
+  const order = { root: 'src', order: ['top', 'bottom', 'base'], forward: 'base/objects.ts' };
+  // A parent makes its child, which names its parent.
+  const family = {
+    'src/top/parent.ts':
+      "import { Child } from '../bottom/child.js';\nexport class Parent { child = new Child(this); }",
+    'src/bottom/child.ts':
+      "import type { Parent } from '../base/objects.js';\nexport class Child { constructor(readonly parent: Parent) {} }",
+    'src/base/objects.ts': "// Names.\nexport type { Parent } from '../top/parent.js';",
+  };
+
+  it('open the ring of a parent and its child', () => {
+    expect(findings(family, order)).toEqual([]);
+    expect(findings({}, { ...order, forward: undefined })).toEqual([
+      'a cycle of imports: src/base/objects.ts -> src/top/parent.ts -> src/bottom/child.ts -> src/base/objects.ts',
+      'src: base/objects.ts imports top/parent.ts, but top is not below base',
+    ]);
+  });
+
+  it.each([
+    ['a value', "export { Parent } from '../top/parent.js';"],
+    ['all types of a file', "export type * from '../top/parent.js';"],
+    ['an interface of its own', "export type { Parent } from '../top/parent.js';\nexport interface Own {}"],
+  ])('have nothing but types by name, not %s', (_, text) => {
+    expect(findings({ ...family, 'src/base/objects.ts': text }, order)).toEqual([
+      'src: base/objects.ts declares types ahead: it may have nothing but export type { Name } from their files',
+    ]);
+  });
+
+  it('are not for files that can import the class itself', () => {
+    const user = "import type { Parent } from '../base/objects.js';\nexport const nameOf = (parent: Parent) => parent;";
+    expect(findings({ ...family, 'src/top/name.ts': user }, order)).toEqual([
+      'src: top/name.ts takes Parent from base/objects.ts, but can import top/parent.ts',
+    ]);
+  });
+
+  it('are needed', () => {
+    expect(findings({ ...family, 'src/bottom/child.ts': 'export class Child {}' }, order)).toEqual([
+      'src: base/objects.ts declares Parent ahead, and no file needs it',
+    ]);
   });
 });
 

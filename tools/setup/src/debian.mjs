@@ -9,11 +9,13 @@ import { exitStatus, mustRun, which } from './shell.mjs';
 /** Packages for the build and the demo, and the programs that the README runs on the software NIC. */
 const buildPackages = ['cmake', 'ibverbs-utils', 'libibverbs-dev', 'librdmacm-dev', 'ninja-build'];
 
-/** Packages for the tests: headers, the programs they compare with, and the checkers of the C++ code. */
+/** The checkers of the C++ code: what `npm run lint` needs beside the build. */
+export const lintPackages = ['clang-format-19', 'clang-tidy-19'];
+
+/** Packages for the tests: headers, the programs they compare with, and the checkers. */
 const testPackages = [
+  ...lintPackages,
   'busybox-static',
-  'clang-format-19',
-  'clang-tidy-19',
   'cpio',
   'doctest-dev',
   'ibverbs-providers',

@@ -1,5 +1,5 @@
 import type { Pair } from './foreign/pair.js';
-import type { Measurement } from './run/program.js';
+import type { Measurement } from './run/measurement.js';
 
 /** One contender: a program and its arguments. */
 export interface Contender {

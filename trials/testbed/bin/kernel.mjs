@@ -5,11 +5,11 @@ import { runCommand } from '../../../tools/check/src/command.mjs';
 import { coreDifferences } from '../src/comparison/core-differences.mjs';
 import { leftOut } from '../src/comparison/core-files.mjs';
 import { differences } from '../src/comparison/differences.mjs';
-import { kernelReport } from '../src/comparison/report.mjs';
-import { parts, runKernel } from '../src/comparison/run.mjs';
+import { kernelReport, parts } from '../src/comparison/report.mjs';
+import { runKernel } from '../src/comparison/run.mjs';
 import { installForTestbed } from '../src/requirements.mjs';
 
-/** @import { KernelResult } from '../src/comparison/run.mjs' */
+/** @import { KernelResult } from '../src/comparison/report.mjs' */
 
 const usage = `Usage: npm run trial kernel -- [--part NAME]... [--only TEXT] [--json]
 

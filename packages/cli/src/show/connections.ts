@@ -1,6 +1,5 @@
 import { opcodeOf } from '@verbs/lib/packets';
-import type { Endpoints } from './endpoints.js';
-import type { Flow, Flows } from './flows.js';
+import type { Endpoints, Flow, Flows } from './flows.js';
 import { psnDistance } from './psn.js';
 import { RecentRows } from './recent-rows.js';
 import type { Transmissions } from './transmissions.js';

@@ -2,9 +2,6 @@ import { types } from 'node:util';
 import { native } from './native.js';
 import { typeError, valueError } from './validate.js';
 
-/** A GID: IPv6 text in any spelling (an IPv4-mapped one is `::ffff:10.0.0.1`), or its 16 bytes. */
-export type Gid = string | Uint8Array;
-
 /** The 16 bytes of a GID. */
 export function gidBytes(value: unknown, path: string): Uint8Array {
   if (typeof value === 'string') {

@@ -1,5 +1,4 @@
-import type { DeviceAttr, DeviceAttrEx } from '../device/device-attr.js';
-import type { PortAttr } from '../device/port-attr.js';
+import type { DeviceAttr, DeviceAttrEx, PortAttr } from '../types/device.js';
 import { loadAddon } from './addon.js';
 
 declare const handleBrand: unique symbol;

@@ -4,10 +4,9 @@ import { brief, present } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { kArm, kEvents, kNotified, kRegister } from '../base/symbols.js';
 import { typeError } from '../base/validate.js';
-import type { Context } from '../device/context.js';
 import { Resource } from '../lifetime/resource.js';
 import { WeakTable } from '../lifetime/weak-table.js';
-import type { CompletionQueue } from './completion-queue.js';
+import type { CompletionQueue, Context } from '../types/objects.js';
 
 interface Notifiable {
   [kNotified](): void;

@@ -5,9 +5,9 @@ import { u64 } from '../base/fields.js';
 import { brief } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
 import type { WaitOptions } from '../base/wait-options.js';
-import type { Context } from '../device/context.js';
 import { CompCntrType, enumName } from '../enums/index.js';
 import { Resource } from '../lifetime/resource.js';
+import type { Context } from '../types/objects.js';
 import { Spin } from './spin.js';
 
 /** `struct ibv_comp_cntr_caps`. */

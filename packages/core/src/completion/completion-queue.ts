@@ -19,10 +19,9 @@ import {
 } from '../base/symbols.js';
 import { boolean, integer, rangeError, typeError } from '../base/validate.js';
 import type { WaitOptions } from '../base/wait-options.js';
-import type { Context } from '../device/context.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
 import { WcExFlags } from '../enums/index.js';
 import { illegalConstructor, Resource } from '../lifetime/resource.js';
+import type { Context, ProtectionDomain } from '../types/objects.js';
 import type { AwaitedRequest } from './awaited-requests.js';
 import type { CompletionBatch } from './completion-batch.js';
 import type { CompletionChannel } from './completion-channel.js';

@@ -2,10 +2,9 @@ import { fields, maybe, or, range, u31, unchecked } from '../base/fields.js';
 import type { NativeHandle } from '../base/native.js';
 import { kEvents } from '../base/symbols.js';
 import { integer } from '../base/validate.js';
-import type { Context } from '../device/context.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
 import type { CreateCqFlags, WcExFlags } from '../enums/index.js';
 import { handleOf } from '../lifetime/resource.js';
+import type { Context, ProtectionDomain } from '../types/objects.js';
 import type { CompletionChannel } from './completion-channel.js';
 
 /** The options of {@link Context.createCq}. */

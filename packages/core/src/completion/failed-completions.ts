@@ -3,8 +3,7 @@ import { kChildren, kSeeState, kSerial } from '../base/symbols.js';
 import { completionErrors, qpStates } from '../diagnostics/channels.js';
 import { WcStatus } from '../enums/index.js';
 import { kindOf } from '../lifetime/resource.js';
-import type { QueuePair } from '../qp/queue-pair.js';
-import type { CompletionQueue } from './completion-queue.js';
+import type { CompletionQueue, QueuePair } from '../types/objects.js';
 import { WorkCompletion } from './work-completion.js';
 
 /**

@@ -1,6 +1,6 @@
 import { errno } from '../base/errno.js';
-import type { FullAhAttr } from '../qp/ah-attr.js';
-import type { Context } from './context.js';
+import type { FullAhAttr } from '../types/ah-attr.js';
+import type { Context } from '../types/objects.js';
 
 /** What is wrong with an address that a device rejected with EINVAL: port, own GID, or the peer's. */
 export function addressHint(context: Context, code: number, { portNum, isGlobal, grh }: FullAhAttr) {

@@ -1,16 +1,5 @@
 import { enumName, EventType } from '../enums/index.js';
-
-/** `struct ibv_async_event`: something happened to a device, a port, a queue pair or a completion queue. */
-export interface AsyncEvent {
-  /** See {@link EventType}. */
-  type: EventType;
-  /** The name of `type` in {@link EventType}: 'PORT_ERR'. */
-  name: string;
-  /** The port, of port events. */
-  portNum?: number;
-  /** The object of its event, a {@link QueuePair} for instance, if the program still holds it. */
-  element?: object;
-}
+import type { AsyncEvent } from '../types/device.js';
 
 const portEvents: ReadonlySet<number> = new Set([
   EventType.PORT_ACTIVE,

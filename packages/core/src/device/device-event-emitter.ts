@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { inspect, type InspectOptions } from 'node:util';
 import type { EventType } from '../enums/index.js';
-import type { AsyncEvent } from './async-event.js';
+import type { AsyncEvent } from '../types/device.js';
 
 /** The events of {@link Context.events}: each by its name, and all of them as 'event'. */
 export type DeviceEventMap = Record<keyof typeof EventType | 'event', [event: AsyncEvent]>;

@@ -9,8 +9,9 @@ import type { EventType } from '../enums/index.js';
 import { kindOf } from '../lifetime/resource.js';
 import { WeakTable } from '../lifetime/weak-table.js';
 import type { QueuePair } from '../qp/queue-pair.js';
-import { asyncEvent, type AsyncEvent } from './async-event.js';
-import type { Context } from './context.js';
+import type { AsyncEvent } from '../types/device.js';
+import type { Context } from '../types/objects.js';
+import { asyncEvent } from './async-event.js';
 import { DeviceEventEmitter } from './device-event-emitter.js';
 
 /** Events of an iteration before the event loop runs its other callbacks. */

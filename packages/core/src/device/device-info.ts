@@ -4,31 +4,9 @@ import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { native } from '../base/native.js';
 import { typeError } from '../base/validate.js';
-import type { NodeType, TransportType } from '../enums/index.js';
 import type { LeftOutDevice } from '../library/left-out.js';
-import { loadLibrary, type LibraryKind, probeLibraries } from '../library/libraries.js';
-
-/** A device of this machine. Plain data: nothing is open, nothing needs closing. */
-export interface DeviceInfo {
-  /** `ibv_get_device_name`: 'mlx5_0', 'soft0'. */
-  name: string;
-  /** `ibv_get_device_guid`: the node GUID in host order; {@link formatGuid} prints it. */
-  guid: bigint;
-  /** See {@link NodeType}. */
-  nodeType: NodeType;
-  /** See {@link TransportType}. */
-  transportType: TransportType;
-  /** Which library drives it: the system's libibverbs, or the software NIC. */
-  library: LibraryKind;
-  /** `ibv_device.dev_name`: 'uverbs0'. */
-  devName: string;
-  /** `ibv_device.dev_path`: the folder of the kernel's uverbs device in sysfs. */
-  devPath: string;
-  /** `ibv_device.ibdev_path`: the folder of the RDMA device in sysfs, for {@link readSysfsFile}. */
-  ibdevPath: string;
-  /** `ibv_get_device_index`: the kernel's number of the device; -1 where the library has none. */
-  index: number;
-}
+import { loadLibrary, probeLibraries } from '../library/libraries.js';
+import type { DeviceInfo, LibraryKind } from '../types/device.js';
 
 /** The devices, and if there are none, why. */
 export type DeviceList = DeviceInfo[] & {

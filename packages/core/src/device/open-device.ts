@@ -2,10 +2,11 @@ import { errno } from '../base/errno.js';
 import { checked, VerbsError } from '../base/errors.js';
 import { native } from '../base/native.js';
 import { integer, typeError } from '../base/validate.js';
-import { type LibraryKind, loadLibrary, softFailure } from '../library/libraries.js';
+import { loadLibrary, softFailure } from '../library/libraries.js';
 import { addModelDevices } from '../library/models.js';
+import type { DeviceInfo, LibraryKind } from '../types/device.js';
 import { Context } from './context.js';
-import { type DeviceInfo, kernelHas, listDevices } from './device-info.js';
+import { kernelHas, listDevices } from './device-info.js';
 
 /** The options of {@link openDevice}. */
 export interface OpenOptions {

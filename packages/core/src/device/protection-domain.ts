@@ -15,14 +15,15 @@ import type { Registrable } from '../memory/registrable.js';
 import * as registration from '../memory/registration.js';
 import type { MrInitAttr } from '../memory/registration.js';
 import { AddressHandle } from '../qp/address-handle.js';
-import { type AhAttr, nativeAhAttr, publicAhAttr } from '../qp/ah-attr.js';
+import { nativeAhAttr, publicAhAttr } from '../qp/ah-attr.js';
 import { nativeQpInitAttr, qpInitAttr, type QpInitAttr } from '../qp/qp-init-attr.js';
 import { QueuePair } from '../qp/queue-pair.js';
 import { ReceiveWorkQueue, type WqInitAttr } from '../qp/receive-work-queue.js';
 import { type ReceivedFrom, receivedFrom } from '../qp/received-from.js';
 import { SharedReceiveQueue, type SrqInitAttr } from '../qp/shared-receive-queue.js';
+import type { AhAttr } from '../types/ah-attr.js';
+import type { Context } from '../types/objects.js';
 import { addressHint } from './address-hint.js';
-import type { Context } from './context.js';
 import * as queries from './queries.js';
 import type { ThreadDomain } from './thread-domain.js';
 

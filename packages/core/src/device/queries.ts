@@ -5,10 +5,10 @@ import { flags, type Forms, hex, mtu, named, readable } from '../base/inspection
 import { native, type NativeGidEntry, type NativeHandle } from '../base/native.js';
 import { integer } from '../base/validate.js';
 import { AtomicCap, DeviceCapFlags, GidType, LinkLayer, PortFlags, PortState } from '../enums/index.js';
-import { type FullAhAttr, nativeAhAttr, publicAhAttr } from '../qp/ah-attr.js';
+import { nativeAhAttr, publicAhAttr } from '../qp/ah-attr.js';
 import { destinationsOf, receivedFrom } from '../qp/received-from.js';
-import type { DeviceAttr, DeviceAttrEx } from './device-attr.js';
-import type { GidEntry, PortAttr } from './port-attr.js';
+import type { FullAhAttr } from '../types/ah-attr.js';
+import type { DeviceAttr, DeviceAttrEx, GidEntry, PortAttr } from '../types/device.js';
 
 const gidForms: Forms<GidEntry> = { type: (value) => named(GidType, value) };
 

@@ -1,7 +1,7 @@
 import { brief } from '../base/inspection.js';
 import type { NativeHandle } from '../base/native.js';
 import { Resource } from '../lifetime/resource.js';
-import type { Context } from './context.js';
+import type { Context } from '../types/objects.js';
 
 /**
  * `ibv_td`: its objects are used by one thread only, and need no locks in the library. Created by

@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel';
-import type { DiagnosticsMessages, ObjectMessage } from './messages.js';
+import type { DiagnosticsMessages, ObjectMessage } from '../types/diagnostics.js';
 
 /** A channel and its messages. A publisher asks `hasSubscribers` first, so that it creates no needless message. */
 interface TypedChannel<Message> {

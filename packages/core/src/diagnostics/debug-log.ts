@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { debuglog } from 'node:util';
 import { kKind, kSerial } from '../base/symbols.js';
 import { AccessFlags, enumName, flagNames, WcStatus } from '../enums/index.js';
-import type { DiagnosticsMessages } from './messages.js';
+import type { DiagnosticsMessages } from '../types/diagnostics.js';
 
 // NODE_DEBUG=verbs: one line on stderr for each message of the diagnostics channels. The log is a subscriber like
 // any other, so it costs nothing when the variable is not set.

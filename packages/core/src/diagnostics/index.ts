@@ -1,3 +1,2 @@
 // The package's reports about itself: diagnostics channels, their messages, and the log of NODE_DEBUG=verbs. Nothing
 // here does anything unless a program subscribes.
-export type * from './messages.js';

@@ -1,9 +1,8 @@
 import { tracingChannel } from 'node:diagnostics_channel';
 import { excused } from '../base/handled.js';
 import { kSerial } from '../base/symbols.js';
-import type { WorkCompletion } from '../completion/work-completion.js';
-import type { QueuePair } from '../qp/queue-pair.js';
-import type { RequestMessage } from './messages.js';
+import type { RequestMessage } from '../types/diagnostics.js';
+import type { QueuePair, WorkCompletion } from '../types/objects.js';
 
 const requests = tracingChannel<unknown, RequestMessage>('verbs:request');
 

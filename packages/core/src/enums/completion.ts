@@ -1,6 +1,6 @@
-import type { Members } from './members.js';
+import { members, type Members } from './members.js';
 
-declare enum WcStatusValue {
+enum WcStatusValue {
   /** `IBV_WC_SUCCESS`: done. */
   SUCCESS = 0,
   /**
@@ -77,36 +77,11 @@ declare enum WcStatusValue {
   TM_RNDV_INCOMPLETE = 23,
 }
 /** `enum ibv_wc_status`: how a work request ended. {@link wcStatusText} has the library's own words. */
-export const WcStatus: Members<typeof WcStatusValue> = {
-  SUCCESS: 0,
-  LOC_LEN_ERR: 1,
-  LOC_QP_OP_ERR: 2,
-  LOC_EEC_OP_ERR: 3,
-  LOC_PROT_ERR: 4,
-  WR_FLUSH_ERR: 5,
-  MW_BIND_ERR: 6,
-  BAD_RESP_ERR: 7,
-  LOC_ACCESS_ERR: 8,
-  REM_INV_REQ_ERR: 9,
-  REM_ACCESS_ERR: 10,
-  REM_OP_ERR: 11,
-  RETRY_EXC_ERR: 12,
-  RNR_RETRY_EXC_ERR: 13,
-  LOC_RDD_VIOL_ERR: 14,
-  REM_INV_RD_REQ_ERR: 15,
-  REM_ABORT_ERR: 16,
-  INV_EECN_ERR: 17,
-  INV_EEC_STATE_ERR: 18,
-  FATAL_ERR: 19,
-  RESP_TIMEOUT_ERR: 20,
-  GENERAL_ERR: 21,
-  TM_ERR: 22,
-  TM_RNDV_INCOMPLETE: 23,
-};
+export const WcStatus: Members<typeof WcStatusValue> = members(WcStatusValue);
 /** A value of {@link WcStatus}. A number that comes from C is one as well; another enumeration's value is not. */
 export type WcStatus = WcStatusValue;
 
-declare enum WcOpcodeValue {
+enum WcOpcodeValue {
   /** `IBV_WC_SEND`: a send, with or without immediate data or invalidation. */
   SEND = 0,
   /** `IBV_WC_RDMA_WRITE`: an RDMA write of this side, with or without immediate data. */
@@ -136,24 +111,11 @@ declare enum WcOpcodeValue {
   RECV_RDMA_WITH_IMM = (1 << 7) | 1,
 }
 /** `enum ibv_wc_opcode`: the completed operation. A receive has the bit of RECV. */
-export const WcOpcode: Members<typeof WcOpcodeValue> = {
-  SEND: 0,
-  RDMA_WRITE: 1,
-  RDMA_READ: 2,
-  COMP_SWAP: 3,
-  FETCH_ADD: 4,
-  BIND_MW: 5,
-  LOCAL_INV: 6,
-  TSO: 7,
-  FLUSH: 8,
-  ATOMIC_WRITE: 9,
-  RECV: 1 << 7,
-  RECV_RDMA_WITH_IMM: (1 << 7) | 1,
-};
+export const WcOpcode: Members<typeof WcOpcodeValue> = members(WcOpcodeValue);
 /** A value of {@link WcOpcode}. A number that comes from C is one as well; another enumeration's value is not. */
 export type WcOpcode = WcOpcodeValue;
 
-declare enum WcFlagsValue {
+enum WcFlagsValue {
   /** `IBV_WC_GRH`: the first 40 bytes of a UD receive buffer hold the routing header. */
   GRH = 1 << 0,
   /** `IBV_WC_WITH_IMM`: `immData` is valid. */
@@ -164,16 +126,11 @@ declare enum WcFlagsValue {
   WITH_INV = 1 << 3,
 }
 /** `enum ibv_wc_flags`: the optional fields of a completion. */
-export const WcFlags: Members<typeof WcFlagsValue> = {
-  GRH: 1 << 0,
-  WITH_IMM: 1 << 1,
-  IP_CSUM_OK: 1 << 2,
-  WITH_INV: 1 << 3,
-};
+export const WcFlags: Members<typeof WcFlagsValue> = members(WcFlagsValue);
 /** Or-ed values of {@link WcFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type WcFlags = WcFlagsValue | 0;
 
-declare enum WcExFlagsValue {
+enum WcExFlagsValue {
   /** `IBV_WC_EX_WITH_BYTE_LEN`: `wc.byteLen`. */
   BYTE_LEN = 1 << 0,
   /** `IBV_WC_EX_WITH_IMM`: `wc.immData` and `wc.invalidatedRkey`, which are 0 without it. */
@@ -203,52 +160,33 @@ declare enum WcExFlagsValue {
   COMPLETION_TIMESTAMP_WALLCLOCK = 1 << 11,
 }
 /** `enum ibv_create_cq_wc_flags`, to be or-ed: the fields of an extended queue's completions. */
-export const WcExFlags: Members<typeof WcExFlagsValue> = {
-  BYTE_LEN: 1 << 0,
-  IMM: 1 << 1,
-  QP_NUM: 1 << 2,
-  SRC_QP: 1 << 3,
-  SLID: 1 << 4,
-  SL: 1 << 5,
-  DLID_PATH_BITS: 1 << 6,
-  COMPLETION_TIMESTAMP: 1 << 7,
-  CVLAN: 1 << 8,
-  FLOW_TAG: 1 << 9,
-  TM_INFO: 1 << 10,
-  COMPLETION_TIMESTAMP_WALLCLOCK: 1 << 11,
-};
+export const WcExFlags: Members<typeof WcExFlagsValue> = members(WcExFlagsValue);
 /** Or-ed values of {@link WcExFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type WcExFlags = WcExFlagsValue | 0;
 
-declare enum CreateCqFlagsValue {
+enum CreateCqFlagsValue {
   /** `IBV_CREATE_CQ_ATTR_SINGLE_THREADED`: only one thread at a time uses the queue. */
   SINGLE_THREADED = 1 << 0,
   /** `IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`: the program sees to it that the queue never overflows. */
   IGNORE_OVERRUN = 1 << 1,
 }
 /** `enum ibv_create_cq_attr_flags`. */
-export const CreateCqFlags: Members<typeof CreateCqFlagsValue> = {
-  SINGLE_THREADED: 1 << 0,
-  IGNORE_OVERRUN: 1 << 1,
-};
+export const CreateCqFlags: Members<typeof CreateCqFlagsValue> = members(CreateCqFlagsValue);
 /** Or-ed values of {@link CreateCqFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type CreateCqFlags = CreateCqFlagsValue | 0;
 
-declare enum CompCntrTypeValue {
+enum CompCntrTypeValue {
   /** `IBV_COMP_CNTR_TYPE_WRS`: completed work requests. */
   WRS = 0,
   /** `IBV_COMP_CNTR_TYPE_BYTES`: their bytes. */
   BYTES = 1,
 }
 /** `enum ibv_comp_cntr_type`: what a completion counter counts. */
-export const CompCntrType: Members<typeof CompCntrTypeValue> = {
-  WRS: 0,
-  BYTES: 1,
-};
+export const CompCntrType: Members<typeof CompCntrTypeValue> = members(CompCntrTypeValue);
 /** A value of {@link CompCntrType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type CompCntrType = CompCntrTypeValue;
 
-declare enum QpAttachCompCntrOpValue {
+enum QpAttachCompCntrOpValue {
   /** `IBV_QP_ATTACH_COMP_CNTR_OP_SEND`: SENDs of the queue pair. */
   SEND = 1 << 0,
   /** `IBV_QP_ATTACH_COMP_CNTR_OP_RECV`: receive requests. */
@@ -263,13 +201,6 @@ declare enum QpAttachCompCntrOpValue {
   REMOTE_RDMA_WRITE = 1 << 5,
 }
 /** `enum ibv_qp_attach_comp_cntr_op`, to be or-ed: the operations of a queue pair that a completion counter counts. */
-export const QpAttachCompCntrOp: Members<typeof QpAttachCompCntrOpValue> = {
-  SEND: 1 << 0,
-  RECV: 1 << 1,
-  RDMA_READ: 1 << 2,
-  REMOTE_RDMA_READ: 1 << 3,
-  RDMA_WRITE: 1 << 4,
-  REMOTE_RDMA_WRITE: 1 << 5,
-};
+export const QpAttachCompCntrOp: Members<typeof QpAttachCompCntrOpValue> = members(QpAttachCompCntrOpValue);
 /** Or-ed values of {@link QpAttachCompCntrOp}. A number that comes from C is one as well; another enumeration's value is not. */
 export type QpAttachCompCntrOp = QpAttachCompCntrOpValue | 0;

@@ -1,6 +1,6 @@
-import type { Members } from './members.js';
+import { members, type Members } from './members.js';
 
-declare enum NodeTypeValue {
+enum NodeTypeValue {
   /** `IBV_NODE_UNKNOWN`: the library does not know it. */
   UNKNOWN = -1,
   /** `IBV_NODE_CA`: a channel adapter, of InfiniBand or RoCE; the usual one. */
@@ -19,20 +19,11 @@ declare enum NodeTypeValue {
   UNSPECIFIED = 7,
 }
 /** `enum ibv_node_type`: the kind of a device. */
-export const NodeType: Members<typeof NodeTypeValue> = {
-  UNKNOWN: -1,
-  CA: 1,
-  SWITCH: 2,
-  ROUTER: 3,
-  RNIC: 4,
-  USNIC: 5,
-  USNIC_UDP: 6,
-  UNSPECIFIED: 7,
-};
+export const NodeType: Members<typeof NodeTypeValue> = members(NodeTypeValue);
 /** A value of {@link NodeType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type NodeType = NodeTypeValue;
 
-declare enum TransportTypeValue {
+enum TransportTypeValue {
   /** `IBV_TRANSPORT_UNKNOWN`: the library does not know it. */
   UNKNOWN = -1,
   /** `IBV_TRANSPORT_IB`: InfiniBand's transport; that of RoCE, too. */
@@ -47,18 +38,11 @@ declare enum TransportTypeValue {
   UNSPECIFIED = 4,
 }
 /** `enum ibv_transport_type`: which protocol a device's queue pairs speak. */
-export const TransportType: Members<typeof TransportTypeValue> = {
-  UNKNOWN: -1,
-  IB: 0,
-  IWARP: 1,
-  USNIC: 2,
-  USNIC_UDP: 3,
-  UNSPECIFIED: 4,
-};
+export const TransportType: Members<typeof TransportTypeValue> = members(TransportTypeValue);
 /** A value of {@link TransportType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type TransportType = TransportTypeValue;
 
-declare enum AtomicCapValue {
+enum AtomicCapValue {
   /** `IBV_ATOMIC_NONE`: there are none. */
   NONE = 0,
   /** `IBV_ATOMIC_HCA`: among the queue pairs of this device. */
@@ -67,15 +51,11 @@ declare enum AtomicCapValue {
   GLOB = 2,
 }
 /** `enum ibv_atomic_cap`: among whom atomic requests are atomic. */
-export const AtomicCap: Members<typeof AtomicCapValue> = {
-  NONE: 0,
-  HCA: 1,
-  GLOB: 2,
-};
+export const AtomicCap: Members<typeof AtomicCapValue> = members(AtomicCapValue);
 /** A value of {@link AtomicCap}. A number that comes from C is one as well; another enumeration's value is not. */
 export type AtomicCap = AtomicCapValue;
 
-declare enum DeviceCapFlagsValue {
+enum DeviceCapFlagsValue {
   /** `IBV_DEVICE_RESIZE_MAX_WR`: the queues of a queue pair can be resized (`qp.modify` with `cap`). */
   RESIZE_MAX_WR = 1,
   /** `IBV_DEVICE_BAD_PKEY_CNTR`: ports count packets with a wrong partition key. */
@@ -126,36 +106,11 @@ declare enum DeviceCapFlagsValue {
   MANAGED_FLOW_STEERING = 1 << 29,
 }
 /** `enum ibv_device_cap_flags`: the capabilities of a device, or-ed. */
-export const DeviceCapFlags: Members<typeof DeviceCapFlagsValue> = {
-  RESIZE_MAX_WR: 1,
-  BAD_PKEY_CNTR: 1 << 1,
-  BAD_QKEY_CNTR: 1 << 2,
-  RAW_MULTI: 1 << 3,
-  AUTO_PATH_MIG: 1 << 4,
-  CHANGE_PHY_PORT: 1 << 5,
-  UD_AV_PORT_ENFORCE: 1 << 6,
-  CURR_QP_STATE_MOD: 1 << 7,
-  SHUTDOWN_PORT: 1 << 8,
-  INIT_TYPE: 1 << 9,
-  PORT_ACTIVE_EVENT: 1 << 10,
-  SYS_IMAGE_GUID: 1 << 11,
-  RC_RNR_NAK_GEN: 1 << 12,
-  SRQ_RESIZE: 1 << 13,
-  N_NOTIFY_CQ: 1 << 14,
-  MEM_WINDOW: 1 << 17,
-  UD_IP_CSUM: 1 << 18,
-  XRC: 1 << 20,
-  MEM_MGT_EXTENSIONS: 1 << 21,
-  MEM_WINDOW_TYPE_2A: 1 << 23,
-  MEM_WINDOW_TYPE_2B: 1 << 24,
-  RC_IP_CSUM: 1 << 25,
-  RAW_IP_CSUM: 1 << 26,
-  MANAGED_FLOW_STEERING: 1 << 29,
-};
+export const DeviceCapFlags: Members<typeof DeviceCapFlagsValue> = members(DeviceCapFlagsValue);
 /** Or-ed values of {@link DeviceCapFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type DeviceCapFlags = DeviceCapFlagsValue | 0;
 
-declare enum ForkStatusValue {
+enum ForkStatusValue {
   /** `IBV_FORK_DISABLED`: `forkInit` was not called. */
   DISABLED = 0,
   /** `IBV_FORK_ENABLED`: `forkInit` was called; the library keeps registered pages from being copied. */
@@ -164,10 +119,6 @@ declare enum ForkStatusValue {
   UNNEEDED = 2,
 }
 /** `enum ibv_fork_status`: whether a process may fork while memory is registered. */
-export const ForkStatus: Members<typeof ForkStatusValue> = {
-  DISABLED: 0,
-  ENABLED: 1,
-  UNNEEDED: 2,
-};
+export const ForkStatus: Members<typeof ForkStatusValue> = members(ForkStatusValue);
 /** A value of {@link ForkStatus}. A number that comes from C is one as well; another enumeration's value is not. */
 export type ForkStatus = ForkStatusValue;

@@ -1,6 +1,6 @@
-import type { Members } from './members.js';
+import { members, type Members } from './members.js';
 
-declare enum EventTypeValue {
+enum EventTypeValue {
   /** `IBV_EVENT_CQ_ERR`: a completion queue overflowed; its queue pairs fail with it. */
   CQ_ERR = 0,
   /** `IBV_EVENT_QP_FATAL`: a queue pair is in ERR, for an error that no completion can report. */
@@ -50,28 +50,6 @@ declare enum EventTypeValue {
   DEVICE_SPEED_CHANGE = 20,
 }
 /** `enum ibv_event_type`: the events of `ctx.events` and `ctx.asyncEvents`. */
-export const EventType: Members<typeof EventTypeValue> = {
-  CQ_ERR: 0,
-  QP_FATAL: 1,
-  QP_REQ_ERR: 2,
-  QP_ACCESS_ERR: 3,
-  COMM_EST: 4,
-  SQ_DRAINED: 5,
-  PATH_MIG: 6,
-  PATH_MIG_ERR: 7,
-  DEVICE_FATAL: 8,
-  PORT_ACTIVE: 9,
-  PORT_ERR: 10,
-  LID_CHANGE: 11,
-  PKEY_CHANGE: 12,
-  SM_CHANGE: 13,
-  SRQ_ERR: 14,
-  SRQ_LIMIT_REACHED: 15,
-  QP_LAST_WQE_REACHED: 16,
-  CLIENT_REREGISTER: 17,
-  GID_CHANGE: 18,
-  WQ_FATAL: 19,
-  DEVICE_SPEED_CHANGE: 20,
-};
+export const EventType: Members<typeof EventTypeValue> = members(EventTypeValue);
 /** A value of {@link EventType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type EventType = EventTypeValue;

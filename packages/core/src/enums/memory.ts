@@ -1,6 +1,6 @@
-import type { Members } from './members.js';
+import { members, type Members } from './members.js';
 
-declare enum AccessFlagsValue {
+enum AccessFlagsValue {
   /**
    * `IBV_ACCESS_LOCAL_WRITE`: the device may write here for this side: receives, and the results of reads and atomics.
    */
@@ -32,37 +32,22 @@ declare enum AccessFlagsValue {
  *
  * @example const mr = pd.allocMr(4096, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ);
  */
-export const AccessFlags: Members<typeof AccessFlagsValue> = {
-  LOCAL_WRITE: 1,
-  REMOTE_WRITE: 1 << 1,
-  REMOTE_READ: 1 << 2,
-  REMOTE_ATOMIC: 1 << 3,
-  MW_BIND: 1 << 4,
-  ZERO_BASED: 1 << 5,
-  ON_DEMAND: 1 << 6,
-  HUGETLB: 1 << 7,
-  FLUSH_GLOBAL: 1 << 8,
-  FLUSH_PERSISTENT: 1 << 9,
-  RELAXED_ORDERING: 1 << 20,
-};
+export const AccessFlags: Members<typeof AccessFlagsValue> = members(AccessFlagsValue);
 /** Or-ed values of {@link AccessFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type AccessFlags = AccessFlagsValue | 0;
 
-declare enum MwTypeValue {
+enum MwTypeValue {
   /** `IBV_MW_TYPE_1`: bound by `qp.bindMw`; every queue pair of the domain may be addressed with its key. */
   TYPE_1 = 1,
   /** `IBV_MW_TYPE_2`: bound by a BIND_MW request, to one queue pair. */
   TYPE_2 = 2,
 }
 /** `enum ibv_mw_type`: how a memory window is bound. */
-export const MwType: Members<typeof MwTypeValue> = {
-  TYPE_1: 1,
-  TYPE_2: 2,
-};
+export const MwType: Members<typeof MwTypeValue> = members(MwTypeValue);
 /** A value of {@link MwType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type MwType = MwTypeValue;
 
-declare enum MrAdviceValue {
+enum MrAdviceValue {
   /** `IBV_ADVISE_MR_ADVICE_PREFETCH`: bring the pages in, for reading. */
   PREFETCH = 0,
   /** `IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE`: bring the pages in, for writing. */
@@ -71,35 +56,26 @@ declare enum MrAdviceValue {
   PREFETCH_NO_FAULT = 2,
 }
 /** `enum ibv_advise_mr_advice`: the advice of `pd.adviseMr`, for regions with AccessFlags.ON_DEMAND. */
-export const MrAdvice: Members<typeof MrAdviceValue> = {
-  PREFETCH: 0,
-  PREFETCH_WRITE: 1,
-  PREFETCH_NO_FAULT: 2,
-};
+export const MrAdvice: Members<typeof MrAdviceValue> = members(MrAdviceValue);
 /** A value of {@link MrAdvice}. A number that comes from C is one as well; another enumeration's value is not. */
 export type MrAdvice = MrAdviceValue;
 
-declare enum MrAdviceFlagsValue {
+enum MrAdviceFlagsValue {
   /** `IBV_ADVISE_MR_FLAG_FLUSH`: return when it is done, with its errors. Without it the call only asks. */
   FLUSH = 1,
 }
 /** Whether `pd.adviseMr` waits until it is done (`enum ibv_advise_mr_flags`). */
-export const MrAdviceFlags: Members<typeof MrAdviceFlagsValue> = {
-  FLUSH: 1,
-};
+export const MrAdviceFlags: Members<typeof MrAdviceFlagsValue> = members(MrAdviceFlagsValue);
 /** Or-ed values of {@link MrAdviceFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type MrAdviceFlags = MrAdviceFlagsValue | 0;
 
-declare enum TphMemTypeValue {
+enum TphMemTypeValue {
   /** `IBV_TPH_MEM_TYPE_VM`: volatile. */
   VM = 0,
   /** `IBV_TPH_MEM_TYPE_PM`: persistent. */
   PM = 1,
 }
 /** `enum ibv_tph_mem_type`: the memory of a processor that `ctx.allocDmah` is about. */
-export const TphMemType: Members<typeof TphMemTypeValue> = {
-  VM: 0,
-  PM: 1,
-};
+export const TphMemType: Members<typeof TphMemTypeValue> = members(TphMemTypeValue);
 /** A value of {@link TphMemType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type TphMemType = TphMemTypeValue;

@@ -1,6 +1,6 @@
-import type { Members } from './members.js';
+import { members, type Members } from './members.js';
 
-declare enum PortStateValue {
+enum PortStateValue {
   /** `IBV_PORT_NOP`: no state; not seen in queries. */
   NOP = 0,
   /** `IBV_PORT_DOWN`: no link. */
@@ -15,18 +15,11 @@ declare enum PortStateValue {
   ACTIVE_DEFER = 5,
 }
 /** `enum ibv_port_state`: only an ACTIVE port carries traffic. */
-export const PortState: Members<typeof PortStateValue> = {
-  NOP: 0,
-  DOWN: 1,
-  INIT: 2,
-  ARMED: 3,
-  ACTIVE: 4,
-  ACTIVE_DEFER: 5,
-};
+export const PortState: Members<typeof PortStateValue> = members(PortStateValue);
 /** A value of {@link PortState}. A number that comes from C is one as well; another enumeration's value is not. */
 export type PortState = PortStateValue;
 
-declare enum LinkLayerValue {
+enum LinkLayerValue {
   /** `IBV_LINK_LAYER_UNSPECIFIED`: an old device, read as InfiniBand. */
   UNSPECIFIED = 0,
   /** `IBV_LINK_LAYER_INFINIBAND`: addresses are LIDs, beyond the subnet GIDs. */
@@ -35,26 +28,20 @@ declare enum LinkLayerValue {
   ETHERNET = 2,
 }
 /** `IBV_LINK_LAYER_*`: the layer under the transport. */
-export const LinkLayer: Members<typeof LinkLayerValue> = {
-  UNSPECIFIED: 0,
-  INFINIBAND: 1,
-  ETHERNET: 2,
-};
+export const LinkLayer: Members<typeof LinkLayerValue> = members(LinkLayerValue);
 /** A value of {@link LinkLayer}. A number that comes from C is one as well; another enumeration's value is not. */
 export type LinkLayer = LinkLayerValue;
 
-declare enum PortFlagsValue {
+enum PortFlagsValue {
   /** `IBV_QPF_GRH_REQUIRED`: address handles of this port need `isGlobal` and `grh`. */
   GRH_REQUIRED = 1 << 0,
 }
 /** Bits of `portAttr.flags`. */
-export const PortFlags: Members<typeof PortFlagsValue> = {
-  GRH_REQUIRED: 1 << 0,
-};
+export const PortFlags: Members<typeof PortFlagsValue> = members(PortFlagsValue);
 /** Or-ed values of {@link PortFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type PortFlags = PortFlagsValue | 0;
 
-declare enum GidTypeValue {
+enum GidTypeValue {
   /** `IBV_GID_TYPE_IB`: InfiniBand. */
   IB = 0,
   /** `IBV_GID_TYPE_ROCE_V1`: RoCE on Ethernet itself, within one network. */
@@ -63,15 +50,11 @@ declare enum GidTypeValue {
   ROCE_V2 = 2,
 }
 /** `enum ibv_gid_type` of an entry of the GID table: which packets go out if it is the source. */
-export const GidType: Members<typeof GidTypeValue> = {
-  IB: 0,
-  ROCE_V1: 1,
-  ROCE_V2: 2,
-};
+export const GidType: Members<typeof GidTypeValue> = members(GidTypeValue);
 /** A value of {@link GidType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type GidType = GidTypeValue;
 
-declare enum RateValue {
+enum RateValue {
   /** `IBV_RATE_MAX`: the port's rate. */
   MAX = 0,
   /** `IBV_RATE_2_5_GBPS`: 2.5 Gbit/s. */
@@ -122,31 +105,6 @@ declare enum RateValue {
   GBPS_1200 = 24,
 }
 /** `enum ibv_rate`, for `staticRate`: an upper bound of the data rate on a path. MAX leaves the rate to the port. */
-export const Rate: Members<typeof RateValue> = {
-  MAX: 0,
-  GBPS_2_5: 2,
-  GBPS_5: 5,
-  GBPS_10: 3,
-  GBPS_14: 11,
-  GBPS_20: 6,
-  GBPS_25: 15,
-  GBPS_28: 19,
-  GBPS_30: 4,
-  GBPS_40: 7,
-  GBPS_50: 20,
-  GBPS_56: 12,
-  GBPS_60: 8,
-  GBPS_80: 9,
-  GBPS_100: 16,
-  GBPS_112: 13,
-  GBPS_120: 10,
-  GBPS_168: 14,
-  GBPS_200: 17,
-  GBPS_300: 18,
-  GBPS_400: 21,
-  GBPS_600: 22,
-  GBPS_800: 23,
-  GBPS_1200: 24,
-};
+export const Rate: Members<typeof RateValue> = members(RateValue);
 /** A value of {@link Rate}. A number that comes from C is one as well; another enumeration's value is not. */
 export type Rate = RateValue;

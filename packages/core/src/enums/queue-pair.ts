@@ -1,6 +1,6 @@
-import type { Members } from './members.js';
+import { members, type Members } from './members.js';
 
-declare enum QpTypeValue {
+enum QpTypeValue {
   /** `IBV_QPT_RC`, reliable connected: one peer; messages arrive once and in order; all operations. */
   RC = 2,
   /** `IBV_QPT_UC`, unreliable connected: one peer; lost messages stay lost; sends and RDMA writes only. */
@@ -17,19 +17,11 @@ declare enum QpTypeValue {
   DRIVER = 0xff,
 }
 /** `enum ibv_qp_type`: which transport a queue pair has. */
-export const QpType: Members<typeof QpTypeValue> = {
-  RC: 2,
-  UC: 3,
-  UD: 4,
-  RAW_PACKET: 8,
-  XRC_SEND: 9,
-  XRC_RECV: 10,
-  DRIVER: 0xff,
-};
+export const QpType: Members<typeof QpTypeValue> = members(QpTypeValue);
 /** A value of {@link QpType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type QpType = QpTypeValue;
 
-declare enum QpStateValue {
+enum QpStateValue {
   /** `IBV_QPS_RESET`: new, or emptied: requests of before are gone without a completion. */
   RESET = 0,
   /** `IBV_QPS_INIT`: takes receive requests, neither receives nor sends. */
@@ -54,20 +46,11 @@ declare enum QpStateValue {
   UNKNOWN = 7,
 }
 /** `enum ibv_qp_state`: RESET, INIT, RTR, RTS in this order make a queue pair ready. */
-export const QpState: Members<typeof QpStateValue> = {
-  RESET: 0,
-  INIT: 1,
-  RTR: 2,
-  RTS: 3,
-  SQD: 4,
-  SQE: 5,
-  ERR: 6,
-  UNKNOWN: 7,
-};
+export const QpState: Members<typeof QpStateValue> = members(QpStateValue);
 /** A value of {@link QpState}. A number that comes from C is one as well; another enumeration's value is not. */
 export type QpState = QpStateValue;
 
-declare enum QpAttrMaskValue {
+enum QpAttrMaskValue {
   /** `IBV_QP_STATE`: {@link QpAttr.qpState}. */
   STATE = 1 << 0,
   /** `IBV_QP_CUR_STATE`: {@link QpAttr.curQpState}. */
@@ -114,34 +97,11 @@ declare enum QpAttrMaskValue {
   RATE_LIMIT = 1 << 25,
 }
 /** `enum ibv_qp_attr_mask`, for `qp.query(mask)`; `qp.modify` finds its mask by itself. */
-export const QpAttrMask: Members<typeof QpAttrMaskValue> = {
-  STATE: 1 << 0,
-  CUR_STATE: 1 << 1,
-  EN_SQD_ASYNC_NOTIFY: 1 << 2,
-  ACCESS_FLAGS: 1 << 3,
-  PKEY_INDEX: 1 << 4,
-  PORT: 1 << 5,
-  QKEY: 1 << 6,
-  AV: 1 << 7,
-  PATH_MTU: 1 << 8,
-  TIMEOUT: 1 << 9,
-  RETRY_CNT: 1 << 10,
-  RNR_RETRY: 1 << 11,
-  RQ_PSN: 1 << 12,
-  MAX_QP_RD_ATOMIC: 1 << 13,
-  ALT_PATH: 1 << 14,
-  MIN_RNR_TIMER: 1 << 15,
-  SQ_PSN: 1 << 16,
-  MAX_DEST_RD_ATOMIC: 1 << 17,
-  PATH_MIG_STATE: 1 << 18,
-  CAP: 1 << 19,
-  DEST_QPN: 1 << 20,
-  RATE_LIMIT: 1 << 25,
-};
+export const QpAttrMask: Members<typeof QpAttrMaskValue> = members(QpAttrMaskValue);
 /** Or-ed values of {@link QpAttrMask}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type QpAttrMask = QpAttrMaskValue | 0;
 
-declare enum MigStateValue {
+enum MigStateValue {
   /** `IBV_MIG_MIGRATED`: it uses the path that `ahAttr` names, and has no other. The state of a new one. */
   MIGRATED = 0,
   /** `IBV_MIG_REARM`: set it to ask both sides to agree on the alternate path. */
@@ -150,15 +110,11 @@ declare enum MigStateValue {
   ARMED = 2,
 }
 /** `enum ibv_mig_state`: where a queue pair with an alternate path stands. */
-export const MigState: Members<typeof MigStateValue> = {
-  MIGRATED: 0,
-  REARM: 1,
-  ARMED: 2,
-};
+export const MigState: Members<typeof MigStateValue> = members(MigStateValue);
 /** A value of {@link MigState}. A number that comes from C is one as well; another enumeration's value is not. */
 export type MigState = MigStateValue;
 
-declare enum MtuValue {
+enum MtuValue {
   /** `IBV_MTU_256`. */
   MTU_256 = 1,
   /** `IBV_MTU_512`. */
@@ -171,17 +127,11 @@ declare enum MtuValue {
   MTU_4096 = 5,
 }
 /** `enum ibv_mtu`: the code of a size in bytes, of a packet's payload. */
-export const Mtu: Members<typeof MtuValue> = {
-  MTU_256: 1,
-  MTU_512: 2,
-  MTU_1024: 3,
-  MTU_2048: 4,
-  MTU_4096: 5,
-};
+export const Mtu: Members<typeof MtuValue> = members(MtuValue);
 /** A value of {@link Mtu}. A number that comes from C is one as well; another enumeration's value is not. */
 export type Mtu = MtuValue;
 
-declare enum QpCreateFlagsValue {
+enum QpCreateFlagsValue {
   /** `IBV_QP_CREATE_BLOCK_SELF_MCAST_LB`: multicast that it sends does not come back to it. */
   BLOCK_SELF_MCAST_LB = 1 << 1,
   /** `IBV_QP_CREATE_SCATTER_FCS`: the frame's checksum (4 bytes) is received, too. RAW_PACKET. */
@@ -194,12 +144,6 @@ declare enum QpCreateFlagsValue {
   PCI_WRITE_END_PADDING = 1 << 11,
 }
 /** `enum ibv_qp_create_flags`, to be or-ed. */
-export const QpCreateFlags: Members<typeof QpCreateFlagsValue> = {
-  BLOCK_SELF_MCAST_LB: 1 << 1,
-  SCATTER_FCS: 1 << 8,
-  CVLAN_STRIPPING: 1 << 9,
-  SOURCE_QPN: 1 << 10,
-  PCI_WRITE_END_PADDING: 1 << 11,
-};
+export const QpCreateFlags: Members<typeof QpCreateFlagsValue> = members(QpCreateFlagsValue);
 /** Or-ed values of {@link QpCreateFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type QpCreateFlags = QpCreateFlagsValue | 0;

@@ -1,6 +1,6 @@
-import type { Members } from './members.js';
+import { members, type Members } from './members.js';
 
-declare enum SrqTypeValue {
+enum SrqTypeValue {
   /** `IBV_SRQT_BASIC`: queue pairs that name it in `srq`. */
   BASIC = 0,
   /** `IBV_SRQT_XRC`: the XRC_RECV queue pairs of its XRC domain. */
@@ -9,26 +9,20 @@ declare enum SrqTypeValue {
   TM = 2,
 }
 /** `enum ibv_srq_type`: the queue pairs that may use a shared receive queue. */
-export const SrqType: Members<typeof SrqTypeValue> = {
-  BASIC: 0,
-  XRC: 1,
-  TM: 2,
-};
+export const SrqType: Members<typeof SrqTypeValue> = members(SrqTypeValue);
 /** A value of {@link SrqType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type SrqType = SrqTypeValue;
 
-declare enum WqTypeValue {
+enum WqTypeValue {
   /** `IBV_WQT_RQ`: a receive queue, the only kind there is. */
   RQ = 0,
 }
 /** `enum ibv_wq_type`. */
-export const WqType: Members<typeof WqTypeValue> = {
-  RQ: 0,
-};
+export const WqType: Members<typeof WqTypeValue> = members(WqTypeValue);
 /** A value of {@link WqType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type WqType = WqTypeValue;
 
-declare enum WqStateValue {
+enum WqStateValue {
   /** `IBV_WQS_RESET`: new, or emptied. */
   RESET = 0,
   /** `IBV_WQS_RDY`: works. */
@@ -39,16 +33,11 @@ declare enum WqStateValue {
   UNKNOWN = 3,
 }
 /** `enum ibv_wq_state`: a receive work queue goes from RESET to RDY before it takes packets. */
-export const WqState: Members<typeof WqStateValue> = {
-  RESET: 0,
-  RDY: 1,
-  ERR: 2,
-  UNKNOWN: 3,
-};
+export const WqState: Members<typeof WqStateValue> = members(WqStateValue);
 /** A value of {@link WqState}. A number that comes from C is one as well; another enumeration's value is not. */
 export type WqState = WqStateValue;
 
-declare enum WqFlagsValue {
+enum WqFlagsValue {
   /** `IBV_WQ_FLAGS_CVLAN_STRIPPING`: the VLAN tag is taken out of received frames. */
   CVLAN_STRIPPING = 1 << 0,
   /** `IBV_WQ_FLAGS_SCATTER_FCS`: the frame's checksum (4 bytes) is received, too. */
@@ -59,27 +48,20 @@ declare enum WqFlagsValue {
   PCI_WRITE_END_PADDING = 1 << 3,
 }
 /** `enum ibv_wq_flags`, to be or-ed. */
-export const WqFlags: Members<typeof WqFlagsValue> = {
-  CVLAN_STRIPPING: 1 << 0,
-  SCATTER_FCS: 1 << 1,
-  DELAY_DROP: 1 << 2,
-  PCI_WRITE_END_PADDING: 1 << 3,
-};
+export const WqFlags: Members<typeof WqFlagsValue> = members(WqFlagsValue);
 /** Or-ed values of {@link WqFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type WqFlags = WqFlagsValue | 0;
 
-declare enum RxHashFunctionValue {
+enum RxHashFunctionValue {
   /** `IBV_RX_HASH_FUNC_TOEPLITZ`: Toeplitz, with a key of 40 bytes. */
   TOEPLITZ = 1,
 }
 /** `enum ibv_rx_hash_function_flags`: how receive side scaling makes a number of a packet. */
-export const RxHashFunction: Members<typeof RxHashFunctionValue> = {
-  TOEPLITZ: 1,
-};
+export const RxHashFunction: Members<typeof RxHashFunctionValue> = members(RxHashFunctionValue);
 /** Or-ed values of {@link RxHashFunction}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type RxHashFunction = RxHashFunctionValue | 0;
 
-declare enum RxHashFieldsValue {
+enum RxHashFieldsValue {
   /** `IBV_RX_HASH_SRC_IPV4`: the source address of IPv4. */
   SRC_IPV4 = 1 << 0,
   /** `IBV_RX_HASH_DST_IPV4`: the destination address of IPv4. */
@@ -100,16 +82,6 @@ declare enum RxHashFieldsValue {
   IPSEC_SPI = 1 << 8,
 }
 /** `enum ibv_rx_hash_fields`, to be or-ed: the fields of a packet that go into the hash. */
-export const RxHashFields: Members<typeof RxHashFieldsValue> = {
-  SRC_IPV4: 1 << 0,
-  DST_IPV4: 1 << 1,
-  SRC_IPV6: 1 << 2,
-  DST_IPV6: 1 << 3,
-  SRC_PORT_TCP: 1 << 4,
-  DST_PORT_TCP: 1 << 5,
-  SRC_PORT_UDP: 1 << 6,
-  DST_PORT_UDP: 1 << 7,
-  IPSEC_SPI: 1 << 8,
-};
+export const RxHashFields: Members<typeof RxHashFieldsValue> = members(RxHashFieldsValue);
 /** Or-ed values of {@link RxHashFields}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type RxHashFields = RxHashFieldsValue | 0;

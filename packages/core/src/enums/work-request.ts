@@ -1,6 +1,6 @@
-import type { Members } from './members.js';
+import { members, type Members } from './members.js';
 
-declare enum WrOpcodeValue {
+enum WrOpcodeValue {
   /** `IBV_WR_RDMA_WRITE`: writes into the peer's memory. */
   RDMA_WRITE = 0,
   /** `IBV_WR_RDMA_WRITE_WITH_IMM`: the same, and completes a receive request of the peer with 32 bits. */
@@ -27,24 +27,11 @@ declare enum WrOpcodeValue {
   ATOMIC_WRITE = 15,
 }
 /** `enum ibv_wr_opcode`: the operations of send requests, as far as `qp.postSend` supports them. */
-export const WrOpcode: Members<typeof WrOpcodeValue> = {
-  RDMA_WRITE: 0,
-  RDMA_WRITE_WITH_IMM: 1,
-  SEND: 2,
-  SEND_WITH_IMM: 3,
-  RDMA_READ: 4,
-  ATOMIC_CMP_AND_SWP: 5,
-  ATOMIC_FETCH_AND_ADD: 6,
-  LOCAL_INV: 7,
-  BIND_MW: 8,
-  SEND_WITH_INV: 9,
-  FLUSH: 14,
-  ATOMIC_WRITE: 15,
-};
+export const WrOpcode: Members<typeof WrOpcodeValue> = members(WrOpcodeValue);
 /** A value of {@link WrOpcode}. A number that comes from C is one as well; another enumeration's value is not. */
 export type WrOpcode = WrOpcodeValue;
 
-declare enum SendFlagsValue {
+enum SendFlagsValue {
   /** `IBV_SEND_FENCE`: starts when all earlier reads and atomics of the queue are done. RC. */
   FENCE = 1 << 0,
   /**
@@ -59,17 +46,11 @@ declare enum SendFlagsValue {
   IP_CSUM = 1 << 4,
 }
 /** `enum ibv_send_flags`, to be or-ed. */
-export const SendFlags: Members<typeof SendFlagsValue> = {
-  FENCE: 1 << 0,
-  SIGNALED: 1 << 1,
-  SOLICITED: 1 << 2,
-  INLINE: 1 << 3,
-  IP_CSUM: 1 << 4,
-};
+export const SendFlags: Members<typeof SendFlagsValue> = members(SendFlagsValue);
 /** Or-ed values of {@link SendFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type SendFlags = SendFlagsValue | 0;
 
-declare enum SendOpsFlagsValue {
+enum SendOpsFlagsValue {
   /** `IBV_QP_EX_WITH_RDMA_WRITE`: WrOpcode.RDMA_WRITE. */
   RDMA_WRITE = 1 << 0,
   /** `IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM`: WrOpcode.RDMA_WRITE_WITH_IMM. */
@@ -98,48 +79,28 @@ declare enum SendOpsFlagsValue {
   ATOMIC_WRITE = 1 << 12,
 }
 /** `enum ibv_qp_create_send_ops_flags`, to be or-ed: the operations that `ibv_wr_*` shall build. */
-export const SendOpsFlags: Members<typeof SendOpsFlagsValue> = {
-  RDMA_WRITE: 1 << 0,
-  RDMA_WRITE_WITH_IMM: 1 << 1,
-  SEND: 1 << 2,
-  SEND_WITH_IMM: 1 << 3,
-  RDMA_READ: 1 << 4,
-  ATOMIC_CMP_AND_SWP: 1 << 5,
-  ATOMIC_FETCH_AND_ADD: 1 << 6,
-  LOCAL_INV: 1 << 7,
-  BIND_MW: 1 << 8,
-  SEND_WITH_INV: 1 << 9,
-  TSO: 1 << 10,
-  FLUSH: 1 << 11,
-  ATOMIC_WRITE: 1 << 12,
-};
+export const SendOpsFlags: Members<typeof SendOpsFlagsValue> = members(SendOpsFlagsValue);
 /** Or-ed values of {@link SendOpsFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type SendOpsFlags = SendOpsFlagsValue | 0;
 
-declare enum PlacementTypeValue {
+enum PlacementTypeValue {
   /** `IBV_FLUSH_GLOBAL`: everybody at the peer sees the data. Needs AccessFlags.FLUSH_GLOBAL. */
   GLOBAL = 1 << 0,
   /** `IBV_FLUSH_PERSISTENT`: the data survives a loss of power. Needs AccessFlags.FLUSH_PERSISTENT. */
   PERSISTENT = 1 << 1,
 }
 /** `enum ibv_placement_type`, to be or-ed: what WrOpcode.FLUSH waits for. */
-export const PlacementType: Members<typeof PlacementTypeValue> = {
-  GLOBAL: 1 << 0,
-  PERSISTENT: 1 << 1,
-};
+export const PlacementType: Members<typeof PlacementTypeValue> = members(PlacementTypeValue);
 /** Or-ed values of {@link PlacementType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type PlacementType = PlacementTypeValue;
 
-declare enum SelectivityLevelValue {
+enum SelectivityLevelValue {
   /** `IBV_FLUSH_RANGE`: the bytes that the request names. */
   RANGE = 0,
   /** `IBV_FLUSH_MR`: the whole region of the rkey. */
   MR = 1,
 }
 /** `enum ibv_selectivity_level`: how much WrOpcode.FLUSH is about. */
-export const SelectivityLevel: Members<typeof SelectivityLevelValue> = {
-  RANGE: 0,
-  MR: 1,
-};
+export const SelectivityLevel: Members<typeof SelectivityLevelValue> = members(SelectivityLevelValue);
 /** A value of {@link SelectivityLevel}. A number that comes from C is one as well; another enumeration's value is not. */
 export type SelectivityLevel = SelectivityLevelValue;

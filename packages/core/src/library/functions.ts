@@ -3,7 +3,8 @@ import { check, VerbsError } from '../base/errors.js';
 import { native, type NativeLibrary } from '../base/native.js';
 import { integer } from '../base/validate.js';
 import { enumName, EventType, type ForkStatus, NodeType, PortState, type Rate, WrOpcode } from '../enums/index.js';
-import { anyLibrary, loadLibrary, type LibraryKind } from './libraries.js';
+import type { LibraryKind } from '../types/device.js';
+import { anyLibrary, loadLibrary } from './libraries.js';
 
 /**
  * `ibv_event_type_str`: the meaning of an {@link EventType}; its name where there is no library.

@@ -1,5 +1,5 @@
 import { deviceLists, libraryLoads } from '../diagnostics/channels.js';
-import type { LibraryKind } from './libraries.js';
+import type { LibraryKind } from '../types/device.js';
 
 /** The last published result for each library. Searches are frequent, and most have the same result as before. */
 const published = new Map<string, string>();

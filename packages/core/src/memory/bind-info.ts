@@ -1,21 +1,8 @@
 import { closedError } from '../base/errors.js';
 import { fields, maybe, or, u31, u53, unchecked } from '../base/fields.js';
 import { typeError } from '../base/validate.js';
-import type { AccessFlags } from '../enums/index.js';
 import { requestId, type Resource } from '../lifetime/resource.js';
 import type { MemoryRegion } from './memory-region.js';
-
-/** `struct ibv_mw_bind_info`: the part of a region that a memory window opens, and a peer's rights there. */
-export interface MwBindInfo {
-  /** A region created with AccessFlags.MW_BIND. Left out, the window is unbound. */
-  mr?: MemoryRegion;
-  /** Bytes from the region's start, default 0. */
-  offset?: number;
-  /** Bytes, default up to the region's end. */
-  length?: number;
-  /** See {@link AccessFlags}; default 0. Writing and atomics need LOCAL_WRITE on the region. */
-  access?: AccessFlags;
-}
 
 const bind = fields({ mr: unchecked, offset: or(u53(), 0), length: maybe(u53()), access: or(u31(), 0) });
 

@@ -3,8 +3,8 @@ import { uint8Array } from '../base/fields.js';
 import { brief } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { integer } from '../base/validate.js';
-import type { Context } from '../device/context.js';
 import { Resource } from '../lifetime/resource.js';
+import type { Context } from '../types/objects.js';
 
 /**
  * `ibv_dm`: memory on the device. Created by {@link Context.allocDm}; `close()` is `ibv_free_dm`.

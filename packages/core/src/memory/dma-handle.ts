@@ -1,8 +1,8 @@
 import { brief } from '../base/inspection.js';
 import type { NativeHandle } from '../base/native.js';
-import type { Context } from '../device/context.js';
 import type { TphMemType } from '../enums/index.js';
 import { Resource } from '../lifetime/resource.js';
+import type { Context } from '../types/objects.js';
 
 /** `struct ibv_dmah_init_attr`: the hints of {@link Context.allocDmah}. */
 export interface DmahInitAttr {

@@ -1,5 +1,4 @@
 // Memory that a device may reach: regions, windows, device memory.
-export type { MwBindInfo } from './bind-info.js';
 export { DeviceMemory } from './device-memory.js';
 export { DmaHandle, type DmahInitAttr } from './dma-handle.js';
 export { LibraryBuffer } from './library-buffer.js';

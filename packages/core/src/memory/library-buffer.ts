@@ -3,8 +3,8 @@ import { uint8Array } from '../base/fields.js';
 import { brief } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { integer } from '../base/validate.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
 import { Resource } from '../lifetime/resource.js';
+import type { ProtectionDomain } from '../types/objects.js';
 
 /**
  * `ibv_buf`: memory that the library or its provider allocates. Created by {@link ProtectionDomain.allocBuf}; `close()` is

@@ -4,11 +4,11 @@ import { brief, flags, hex } from '../base/inspection.js';
 import { native, type NativeRegion } from '../base/native.js';
 import { kRequestId, kSerial } from '../base/symbols.js';
 import { valueError } from '../base/validate.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
 import { deregistrations, registrations } from '../diagnostics/channels.js';
 import { AccessFlags } from '../enums/index.js';
 import { unwatchForLeak, watchForLeak } from '../lifetime/leak-warning.js';
 import { handleOf, Resource } from '../lifetime/resource.js';
+import type { ProtectionDomain } from '../types/objects.js';
 import { type Registrable, registrableBytes } from './registrable.js';
 
 /** The changes of {@link MemoryRegion.rereg}. Attributes that are left out stay. */

@@ -1,9 +1,9 @@
 import { brief, hex, named, present } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { kRequestId } from '../base/symbols.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
 import { MwType } from '../enums/index.js';
 import { Resource } from '../lifetime/resource.js';
+import type { ProtectionDomain } from '../types/objects.js';
 
 /**
  * `ibv_mw`: a part of a memory region that a peer may use, opened and closed by requests in a queue pair's send queue.

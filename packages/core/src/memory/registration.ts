@@ -6,9 +6,9 @@ import { native, type NativeHandle, type NativeRegion } from '../base/native.js'
 import { keepInPlace } from '../base/node-features.js';
 import { U32 } from '../base/numbers.js';
 import { elements, integer, typeError, valueError } from '../base/validate.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
 import { AccessFlags } from '../enums/index.js';
 import { handleOf, type Resource } from '../lifetime/resource.js';
+import type { ProtectionDomain } from '../types/objects.js';
 import type { DeviceMemory } from './device-memory.js';
 import type { DmaHandle } from './dma-handle.js';
 import type { LibraryBuffer } from './library-buffer.js';

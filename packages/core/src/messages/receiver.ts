@@ -13,8 +13,8 @@ import { AccessFlags, QpAttrMask, QpType, WcOpcode, WrOpcode } from '../enums/in
 import { kindOf } from '../lifetime/resource.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
 import { ReceiveElements } from '../posting/receive-elements.js';
-import type { SendRequest, SendWithImmRequest } from '../posting/work-request.js';
 import type { QueuePair } from '../qp/queue-pair.js';
+import type { SendRequest, SendWithImmRequest } from '../types/work-request.js';
 import { Message, type MessageData, type ReplyOptions } from './message.js';
 import { SendBuffers } from './send-buffers.js';
 import { Senders } from './senders.js';

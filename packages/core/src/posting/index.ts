@@ -3,5 +3,3 @@
 export { RecvBatch } from './recv-batch.js';
 export type { BatchOptions, RequestBatch } from './request-batch.js';
 export { type BatchSendWr, SendBatch } from './send-batch.js';
-export type { RemoteRegion } from './remote-region.js';
-export type * from './work-request.js';

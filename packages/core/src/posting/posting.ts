@@ -2,7 +2,7 @@ import { HEADER } from '../base/records.js';
 import { kSelect, kSerial } from '../base/symbols.js';
 import { optional, typeError, u64 } from '../base/validate.js';
 import { postErrors } from '../diagnostics/channels.js';
-import type { PostErrorMessage } from '../diagnostics/messages.js';
+import type { PostErrorMessage } from '../types/diagnostics.js';
 import { BatchWriter } from './batch-writer.js';
 import { postError, type PostFailure } from './post-errors.js';
 import type { RequestBatch } from './request-batch.js';

@@ -1,8 +1,8 @@
 import { RECV } from '../base/records.js';
 import { u64 } from '../base/validate.js';
+import type { RecvWr } from '../types/work-request.js';
 import { type BatchOptions, RequestBatch } from './request-batch.js';
 import { flagsFor, writeRecv } from './request-records.js';
-import type { RecvWr } from './work-request.js';
 
 /**
  * Receive requests in a typed array, for `postRecvBatch` of a queue pair, a shared receive queue or a receive work

@@ -2,19 +2,6 @@ import { U32 } from '../base/numbers.js';
 import { integer, optional, rangeError, typeError, u64, valueError } from '../base/validate.js';
 import { pathText, type RequestPath } from './request-path.js';
 
-/**
- * Memory of a peer, as {@link MemoryRegion.remote} gives it: plain values, which JSON can carry. A request takes it as
- * `remote`.
- */
-export interface RemoteRegion {
-  /** The address of the first byte: `0x` and hexadecimal digits (a JSON number has 53 bits), or a bigint or a number. */
-  addr: string | bigint | number;
-  /** The key, 32 bits. */
-  rkey: number;
-  /** Bytes. */
-  length: number;
-}
-
 const HEX = /^0x[0-9a-f]{1,16}$/i;
 
 /** The address and the key of a request that has `remote`. */

@@ -2,10 +2,10 @@ import { U24, U32 } from '../base/numbers.js';
 import { SEND } from '../base/records.js';
 import { integer, u64, valueError } from '../base/validate.js';
 import { enumName, type SendFlags, WrOpcode } from '../enums/index.js';
-import type { AddressHandle } from '../qp/address-handle.js';
+import type { AddressHandle } from '../types/objects.js';
+import type { BindMwRequest, SendWr } from '../types/work-request.js';
 import { type BatchOptions, RequestBatch } from './request-batch.js';
 import { addressOf, flagsFor, writeSend } from './request-records.js';
-import type { BindMwRequest, SendWr } from './work-request.js';
 
 /** The requests of a {@link SendBatch}: all but BIND_MW, which needs another rkey each time. */
 export type BatchSendWr = Exclude<SendWr, BindMwRequest>;

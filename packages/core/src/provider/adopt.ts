@@ -3,10 +3,9 @@ import { kState } from '../base/symbols.js';
 import type { CompletionChannel } from '../completion/completion-channel.js';
 import { CompletionQueue } from '../completion/completion-queue.js';
 import { Context } from '../device/context.js';
-import type { DeviceInfo } from '../device/device-info.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import type { QpType } from '../enums/index.js';
-import { type LibraryKind, loadLibrary } from '../library/libraries.js';
+import { loadLibrary } from '../library/libraries.js';
 import type { Resource } from '../lifetime/resource.js';
 import { DeviceMemory } from '../memory/device-memory.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
@@ -14,6 +13,7 @@ import { withoutBytes } from '../memory/registration.js';
 import type { QpInitAttr } from '../qp/qp-init-attr.js';
 import { QueuePair } from '../qp/queue-pair.js';
 import { type NativeWq, ReceiveWorkQueue, type WqInitAttr } from '../qp/receive-work-queue.js';
+import type { DeviceInfo, LibraryKind } from '../types/device.js';
 
 /** The loaded libibverbs of that kind, for `library_symbol` and `adopt_context`; or why there is none. */
 export function libibverbs(kind: LibraryKind):

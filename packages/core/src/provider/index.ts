@@ -26,7 +26,7 @@ export { gidText } from '../base/gid.js';
 export { type EventSource, FdEvents } from '../base/fd-events.js';
 export { WakeList } from '../base/wake-list.js';
 export * from '../base/fields.js';
-export type { Members } from '../enums/members.js';
+export { members, type Members } from '../enums/members.js';
 export { check, checked, closedError, type VerbsErrorOptions } from '../base/errors.js';
 export { hintFor, type Hints } from '../base/hints.js';
 export * as inspection from '../base/inspection.js';

@@ -1,7 +1,8 @@
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { typeError } from '../base/validate.js';
-import { type DeviceInfo, type DeviceList, listDevices } from '../device/device-info.js';
+import { type DeviceList, listDevices } from '../device/device-info.js';
+import type { DeviceInfo } from '../types/device.js';
 import { softHint, type VendorLibraries } from './vendor-libraries.js';
 
 /** Whether the device is one of the vendor's, or a model of such a device. */

@@ -3,10 +3,11 @@ import { VerbsError } from '../base/errors.js';
 import { addHints, type Hints } from '../base/hints.js';
 import { native, type NativeHandle, type NativeLibrary } from '../base/native.js';
 import type { Context } from '../device/context.js';
-import { type DeviceInfo, kernelHas } from '../device/device-info.js';
-import { devicesIn, type LibraryKind, loadLibrary, releaseOf, softFailure, softModule } from '../library/libraries.js';
+import { kernelHas } from '../device/device-info.js';
+import { devicesIn, loadLibrary, releaseOf, softFailure, softModule } from '../library/libraries.js';
 import { libraryTried } from '../library/library-loads.js';
 import { handleOf } from '../lifetime/resource.js';
+import type { DeviceInfo, LibraryKind } from '../types/device.js';
 
 /** The result of loading a library: its handle, or the reason why it does not load. */
 export type OpenedLibrary<Vendor extends object> =

@@ -1,9 +1,9 @@
 import { brief } from '../base/inspection.js';
 import type { NativeHandle } from '../base/native.js';
 import { kRequestId } from '../base/symbols.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
 import { Resource } from '../lifetime/resource.js';
-import type { FullAhAttr } from './ah-attr.js';
+import type { FullAhAttr } from '../types/ah-attr.js';
+import type { ProtectionDomain } from '../types/objects.js';
 
 /**
  * `ibv_ah`: the path to a peer, for UD work requests of any queue pair of its protection domain. Created by

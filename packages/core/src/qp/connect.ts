@@ -1,8 +1,8 @@
 import { fields, maybe, member, or, u16, u24, u3, u31, u32, u4, u5, u8, unchecked } from '../base/fields.js';
-import { type Gid } from '../base/gid.js';
 import { typeError } from '../base/validate.js';
 import { AccessFlags, Mtu, QpState, QpType } from '../enums/index.js';
-import type { QpAttr } from './qp-attr.js';
+import type { Gid } from '../types/ah-attr.js';
+import type { QpAttr } from '../types/qp-attr.js';
 
 /** The options of {@link QueuePair.connect}, with their defaults. */
 export interface ConnectOptions {

@@ -3,9 +3,9 @@ import { fields, u16, u31 } from '../base/fields.js';
 import { brief } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { optional } from '../base/validate.js';
-import type { Context } from '../device/context.js';
 import type { CounterDescription, ReadCountersFlags } from '../enums/index.js';
 import { handleOf, Resource } from '../lifetime/resource.js';
+import type { Context } from '../types/objects.js';
 import type { Flow } from './flow.js';
 
 const point = fields({ counterDesc: u31(), index: u16() });

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { fields, maybe, member, or, u16, u24, u8 } from '../base/fields.js';
 import { typeError } from '../base/validate.js';
-import type { Context } from '../device/context.js';
 import { LinkLayer, Mtu, PortFlags } from '../enums/index.js';
+import type { Context } from '../types/objects.js';
 import type { ConnectOptions } from './connect.js';
 
 /** One end of a connection, for its peer: plain values, which JSON can carry. See {@link QueuePair.endpoint}. */

@@ -2,7 +2,7 @@ import { brief } from '../base/inspection.js';
 import type { NativeHandle } from '../base/native.js';
 import { watchForLeak } from '../lifetime/leak-warning.js';
 import { Resource } from '../lifetime/resource.js';
-import type { QueuePair } from './queue-pair.js';
+import type { QueuePair } from '../types/objects.js';
 
 /**
  * `ibv_flow`: frames that a queue pair receives. Created by {@link QueuePair.createFlow}; `close()` is

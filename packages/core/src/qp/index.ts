@@ -1,15 +1,13 @@
 // Queue pairs and the objects around them: their attributes and transitions, address handles, shared and raw receive
 // queues, flows.
 export { AddressHandle } from './address-handle.js';
-export type { AhAttr, FullAhAttr, FullGlobalRoute, GlobalRoute } from './ah-attr.js';
 export type { ActivateOptions, ConnectOptions, InitOptions, RawActivateOptions } from './connect.js';
 export type { EndpointOptions, QpEndpoint } from './endpoint.js';
 export { Counters } from './counters.js';
 export type * from './flow-spec.js';
 export { Flow } from './flow.js';
 export { IndirectionTable } from './indirection-table.js';
-export type { FullQpAttr, QpAttr } from './qp-attr.js';
-export type { QpCap, QpInitAttr, RxHashConf } from './qp-init-attr.js';
+export type { QpInitAttr, RxHashConf } from './qp-init-attr.js';
 export type { QpModify } from './qp-transition.js';
 export type { Ece, QpQuery } from './qp-calls.js';
 export { QueuePair } from './queue-pair.js';

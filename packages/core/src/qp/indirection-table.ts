@@ -2,8 +2,8 @@ import { checked } from '../base/errors.js';
 import { brief, hex } from '../base/inspection.js';
 import { native } from '../base/native.js';
 import { elements, valueError } from '../base/validate.js';
-import type { Context } from '../device/context.js';
 import { handleOf, Resource } from '../lifetime/resource.js';
+import type { Context } from '../types/objects.js';
 import type { ReceiveWorkQueue } from './receive-work-queue.js';
 
 /** Far above the limit of any device. */

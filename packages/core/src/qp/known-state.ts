@@ -1,9 +1,9 @@
 import { kSerial } from '../base/symbols.js';
 import { qpStates } from '../diagnostics/channels.js';
-import type { QpStateMessage } from '../diagnostics/messages.js';
 import { enumName, QpState } from '../enums/index.js';
 import { unwatchForLeak, watchForLeak } from '../lifetime/leak-warning.js';
-import type { QueuePair } from './queue-pair.js';
+import type { QpStateMessage } from '../types/diagnostics.js';
+import type { QueuePair } from '../types/objects.js';
 
 /** The way to a queue pair that works in full. */
 const WAY = ['RESET', 'INIT', 'RTR', 'RTS'] as const;

@@ -14,9 +14,9 @@ import type { RecvBatch } from '../posting/recv-batch.js';
 import type { RequestPath } from '../posting/request-path.js';
 import { type OwnFields, type QueueKind, type RecordSpace, writeRecv, writeSend } from '../posting/request-records.js';
 import type { SendBatch } from '../posting/send-batch.js';
-import type { RecvWr, SendWr } from '../posting/work-request.js';
 import { recvReason, sendAt, sendReason } from '../reasons/post-reason.js';
-import type { QueuePair } from './queue-pair.js';
+import type { QueuePair } from '../types/objects.js';
+import type { RecvWr, SendWr } from '../types/work-request.js';
 
 const bindRequest = fields({ wrId: unchecked, sendFlags: unchecked, bindInfo: unchecked });
 

@@ -4,8 +4,7 @@ import { gidBytes } from '../base/gid.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { integer, optional } from '../base/validate.js';
 import type { QpType } from '../enums/index.js';
-import type { FullQpAttr } from './qp-attr.js';
-import type { QpCap } from './qp-init-attr.js';
+import type { FullQpAttr, QpCap } from '../types/qp-attr.js';
 
 // Calls that change or query a queue pair and need nothing of its object but the native handle.
 

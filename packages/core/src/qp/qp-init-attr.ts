@@ -11,23 +11,10 @@ import {
   type SendOpsFlags,
 } from '../enums/index.js';
 import { handle, handleOf } from '../lifetime/resource.js';
+import type { XrcDomain } from '../types/objects.js';
+import type { QpCap } from '../types/qp-attr.js';
 import type { IndirectionTable } from './indirection-table.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
-import type { XrcDomain } from './xrc-domain.js';
-
-/** `struct ibv_qp_cap`: the capacities of a queue pair. The device may grant more. */
-export interface QpCap {
-  /** Outstanding send requests. */
-  maxSendWr: number;
-  /** Outstanding receive requests; 0 with an indirection table. */
-  maxRecvWr: number;
-  /** Elements of a send request, default 1. */
-  maxSendSge?: number;
-  /** Elements of a receive request, default 1; 0 with an indirection table, whose queues have their own. */
-  maxRecvSge?: number;
-  /** Bytes that SendFlags.INLINE may carry, default 0. */
-  maxInlineData?: number;
-}
 
 /** `struct ibv_qp_init_attr`. */
 export interface QpInitAttr<T extends number = QpType> {

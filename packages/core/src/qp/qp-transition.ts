@@ -1,6 +1,6 @@
 import type { QpState, QpType } from '../enums/index.js';
 import type { NEEDED, TypeName } from '../reasons/steps.js';
-import type { QpAttr } from './qp-attr.js';
+import type { QpAttr } from '../types/qp-attr.js';
 
 type States = typeof QpState;
 type Types = typeof QpType;

@@ -1,6 +1,5 @@
 import { errno } from '../base/errno.js';
 import { check, checked, closedError, VerbsError } from '../base/errors.js';
-import type { Gid } from '../base/gid.js';
 import { handled } from '../base/handled.js';
 import { brief, named, present, qpn, special } from '../base/inspection.js';
 import { native, type NativeQp } from '../base/native.js';
@@ -10,19 +9,19 @@ import type { WaitOptions } from '../base/wait-options.js';
 import type { CompletionCounter } from '../completion/completion-counter.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import type { WorkCompletion } from '../completion/work-completion.js';
-import type { Context } from '../device/context.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
 import { qpStates } from '../diagnostics/channels.js';
-import type { QpStateMessage } from '../diagnostics/messages.js';
 import { traced } from '../diagnostics/request-tracing.js';
 import { enumName, type QpAttachCompCntrOp, QpAttrMask, QpState, QpType, type WrOpcode } from '../enums/index.js';
 import type { Among } from '../enums/members.js';
 import { handleOf, illegalConstructor, Resource } from '../lifetime/resource.js';
-import type { MwBindInfo } from '../memory/bind-info.js';
 import type { MemoryWindow } from '../memory/memory-window.js';
 import type { RecvBatch } from '../posting/recv-batch.js';
 import type { SendBatch } from '../posting/send-batch.js';
-import type { RecvWr, SendWrOf } from '../posting/work-request.js';
+import type { Gid } from '../types/ah-attr.js';
+import type { QpStateMessage } from '../types/diagnostics.js';
+import type { Context, ProtectionDomain } from '../types/objects.js';
+import type { QpAttr, QpCap } from '../types/qp-attr.js';
+import type { MwBindInfo, RecvWr, SendWrOf } from '../types/work-request.js';
 import {
   type ActivateOptions,
   activateSteps,
@@ -46,10 +45,10 @@ import { Flow } from './flow.js';
 import { KnownState } from './known-state.js';
 import { awaitRecv, awaitSend, PostCalls } from './post-calls.js';
 import { modifyReason } from '../reasons/modify-reason.js';
-import { nativeQpAttr, publicQpAttr, type QpAttr } from './qp-attr.js';
+import { nativeQpAttr, publicQpAttr } from './qp-attr.js';
 import * as calls from './qp-calls.js';
 import type { Ece, QpQuery } from './qp-calls.js';
-import type { QpCap, QpInitAttr } from './qp-init-attr.js';
+import type { QpInitAttr } from './qp-init-attr.js';
 import type { QpModify } from './qp-transition.js';
 import type { SharedReceiveQueue } from './shared-receive-queue.js';
 

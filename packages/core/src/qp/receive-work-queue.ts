@@ -5,13 +5,13 @@ import { native } from '../base/native.js';
 import { kElement } from '../base/symbols.js';
 import { object } from '../base/validate.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
-import type { ProtectionDomain } from '../device/protection-domain.js';
 import { type WqFlags, WqState, WqType } from '../enums/index.js';
 import { handle, handleOf, Resource } from '../lifetime/resource.js';
 import { failBatch, type Limits, postRequests, selectRequests } from '../posting/posting.js';
 import type { RecvBatch } from '../posting/recv-batch.js';
 import { writeRecv } from '../posting/request-records.js';
-import type { RecvWr } from '../posting/work-request.js';
+import type { ProtectionDomain } from '../types/objects.js';
+import type { RecvWr } from '../types/work-request.js';
 
 /** `struct ibv_wq_init_attr`. */
 export interface WqInitAttr {

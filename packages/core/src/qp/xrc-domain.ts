@@ -2,9 +2,9 @@ import { checked } from '../base/errors.js';
 import { brief } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { integer } from '../base/validate.js';
-import type { Context } from '../device/context.js';
 import { QpType } from '../enums/index.js';
 import { Resource } from '../lifetime/resource.js';
+import type { Context } from '../types/objects.js';
 import { nativeQpInitAttr } from './qp-init-attr.js';
 import { QueuePair } from './queue-pair.js';
 

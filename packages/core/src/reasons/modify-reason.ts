@@ -1,8 +1,7 @@
 import { enumName, LinkLayer, Mtu, QpState, QpType } from '../enums/index.js';
-import type { DeviceAttr } from '../device/device-attr.js';
-import type { PortAttr } from '../device/port-attr.js';
-import type { AhAttr } from '../qp/ah-attr.js';
-import type { QpAttr } from '../qp/qp-attr.js';
+import type { AhAttr } from '../types/ah-attr.js';
+import type { DeviceAttr, PortAttr } from '../types/device.js';
+import type { QpAttr } from '../types/qp-attr.js';
 import { type StepFields, stepFields } from './steps.js';
 
 /** A call of `modify` that the library refused, and whom to ask about it. */

@@ -1,5 +1,5 @@
 import type { QpState } from '../enums/index.js';
-import type { QpAttr } from '../qp/qp-attr.js';
+import type { QpAttr } from '../types/qp-attr.js';
 
 /** A type of queue pair with states of its own. */
 export type TypeName = 'RC' | 'UC' | 'UD' | 'RAW_PACKET' | 'XRC_SEND' | 'XRC_RECV';

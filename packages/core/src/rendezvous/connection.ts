@@ -13,9 +13,9 @@ import { GidType, LinkLayer, QpType, WrOpcode } from '../enums/index.js';
 import type { MessageData } from '../messages/message.js';
 import { type Receiver, receiver, type ReceiverOptions } from '../messages/receiver.js';
 import { SendBuffers } from '../messages/send-buffers.js';
-import type { QpCap } from '../qp/qp-init-attr.js';
 import type { QpEndpoint } from '../qp/endpoint.js';
 import type { QueuePair } from '../qp/queue-pair.js';
+import type { QpCap } from '../types/qp-attr.js';
 import type { Lines } from './lines.js';
 import { abortSignal, type CheckedOptions } from './options.js';
 

@@ -3,8 +3,8 @@ import { typeError } from '../base/validate.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import type { QpType } from '../enums/index.js';
 import type { ReceiverOptions } from '../messages/receiver.js';
-import type { QpCap } from '../qp/qp-init-attr.js';
 import type { QueuePair } from '../qp/queue-pair.js';
+import type { QpCap } from '../types/qp-attr.js';
 
 /** The options of a connection, of either side. */
 export interface ConnectionOptions {

@@ -1,6 +1,6 @@
-import type { WaitOptions } from '../endpoint-types.js';
-import { checked, DocaError, DocaStatus } from '../errors.js';
-import { type CreatedContext, native } from '../native.js';
+import { checked, DocaError, DocaStatus } from '../base/errors.js';
+import { type CreatedContext, native } from '../base/native.js';
+import type { WaitOptions } from '../base/waiting.js';
 import type { Connection } from './connection.js';
 import { isIdle } from './events.js';
 import { type ComchOptions, ComchServerOrClient, prepare } from './server-or-client.js';

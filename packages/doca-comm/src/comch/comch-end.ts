@@ -1,16 +1,17 @@
-import type { End, EventSource } from '../end.js';
-import { DocaError, DocaStatus } from '../errors.js';
-import type { Library } from '../libraries.js';
+import type { End, EventSource } from '../base/end.js';
+import { DocaError, DocaStatus } from '../base/errors.js';
+import type { Library } from '../base/libraries.js';
 import {
+  ComchCapability,
   type ContextHandle,
   type CreatedContext,
   type DeviceHandle,
   native,
   type RepresentorHandle,
   Size,
-} from '../native.js';
+} from '../base/native.js';
 import { Engine, type EngineUser } from './engine.js';
-import { ComchCapability, ComchSize, ContextState, EventKind, isIdle, isSettled } from './events.js';
+import { ComchSize, ContextState, EventKind, isIdle, isSettled } from './events.js';
 import { PeerTable } from './peer-table.js';
 import { Source } from './source.js';
 import { comchSyscall } from './syscalls.js';

@@ -1,8 +1,8 @@
-import { bytes } from '../arguments.js';
-import type { WaitOptions } from '../endpoint-types.js';
-import { DocaError, DocaStatus } from '../errors.js';
+import { bytes } from '../base/arguments.js';
+import { DocaError, DocaStatus } from '../base/errors.js';
+import type { ComchServerOrClient } from '../base/objects.js';
+import type { WaitOptions } from '../base/waiting.js';
 import { Consumer, type ConsumerOptions } from './consumer.js';
-import type { ComchServerOrClient } from './server-or-client.js';
 import { Producer, type ProducerOptions } from './producer.js';
 
 /** The counters of a {@link Connection}. */

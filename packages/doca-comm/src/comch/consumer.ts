@@ -1,8 +1,8 @@
 import { validate } from '@verbs/core/provider';
-import type { WaitOptions } from '../endpoint-types.js';
-import { checked, DocaError, DocaStatus } from '../errors.js';
-import { type CreatedContext, native } from '../native.js';
-import type { Connection } from './connection.js';
+import { checked, DocaError, DocaStatus } from '../base/errors.js';
+import { type CreatedContext, native } from '../base/native.js';
+import type { Connection } from '../base/objects.js';
+import type { WaitOptions } from '../base/waiting.js';
 import { submitted, type TakenEvent } from './context.js';
 import { EventKind } from './events.js';
 import { Mmap, mmapOf } from './mmap.js';

@@ -1,10 +1,10 @@
 import { DEFAULT_SPIN, Spin } from '@verbs/core/provider';
-import { signalOf } from '../arguments.js';
-import type { WaitOptions } from '../endpoint-types.js';
-import { checked, DocaError, DocaStatus } from '../errors.js';
-import { EventChannel } from '../event-channel.js';
-import { type CreatedContext, native } from '../native.js';
-import { waitingFor } from '../waiting.js';
+import { signalOf } from '../base/arguments.js';
+import { checked, DocaError, DocaStatus } from '../base/errors.js';
+import { EventChannel } from '../base/event-channel.js';
+import { type CreatedContext, native } from '../base/native.js';
+import type { WaitOptions } from '../base/waiting.js';
+import { waitingFor } from '../base/waiting.js';
 import type { Engine, EngineUser } from './engine.js';
 import { EventKind, isIdle } from './events.js';
 import { Source } from './source.js';

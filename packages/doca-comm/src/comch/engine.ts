@@ -1,6 +1,6 @@
-import { checked } from '../errors.js';
-import type { Library } from '../libraries.js';
-import { type EngineHandle, native } from '../native.js';
+import { checked } from '../base/errors.js';
+import type { Library } from '../base/libraries.js';
+import { type EngineHandle, native } from '../base/native.js';
 
 /** A context of an engine, as the engine knows it. */
 export interface EngineUser {

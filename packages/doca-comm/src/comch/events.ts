@@ -1,4 +1,4 @@
-import { type ContextHandle, native } from '../native.js';
+import { type ContextHandle, native } from '../base/native.js';
 
 /** The kinds of events that a context queues: those of native/binding/comch/event_queue.h. */
 export const EventKind = {
@@ -20,24 +20,6 @@ export const ContextState = { IDLE: 0, STARTING: 1, RUNNING: 2, STOPPING: 3 } as
 
 /** Of `native.comchSize()`. */
 export const ComchSize = { MESSAGE: 0, RECV_QUEUE: 1, SEND_TASKS: 2 } as const;
-
-/** Of `native.comchCapability()`; the last four are tests. */
-export const ComchCapability = {
-  NAME_LEN: 0,
-  MSG_SIZE: 1,
-  SEND_TASKS: 2,
-  RECV_QUEUE_SIZE: 3,
-  CLIENTS: 4,
-  CONSUMER_TASKS: 5,
-  CONSUMER_BUF_SIZE: 6,
-  IMM_DATA_LEN: 7,
-  PRODUCER_TASKS: 8,
-  PRODUCER_BUF_SIZE: 9,
-  SERVER: 10,
-  CLIENT: 11,
-  CONSUMER: 12,
-  PRODUCER: 13,
-} as const;
 
 /** Whether a context has stopped, or is gone. */
 export function isIdle(context: ContextHandle): boolean {

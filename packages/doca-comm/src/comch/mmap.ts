@@ -1,8 +1,8 @@
 import { validate } from '@verbs/core/provider';
-import { device as deviceOf } from '../arguments.js';
-import type { Device } from '../device.js';
-import { checked } from '../errors.js';
-import { type MmapHandle, native } from '../native.js';
+import { deviceOf } from '../base/device.js';
+import type { Device } from '../base/device.js';
+import { checked } from '../base/errors.js';
+import { type MmapHandle, native } from '../base/native.js';
 
 /** `enum doca_access_flag`: who may do what with the memory of an {@link Mmap}; values are combined by `|`. */
 export const DocaAccess = {

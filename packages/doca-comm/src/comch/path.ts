@@ -1,6 +1,6 @@
-import { checked, DocaError, DocaStatus } from '../errors.js';
-import { type CreatedContext, native } from '../native.js';
-import type { Connection } from './connection.js';
+import { checked, DocaError, DocaStatus } from '../base/errors.js';
+import { type CreatedContext, native } from '../base/native.js';
+import type { Connection } from '../base/objects.js';
 import { ComchContext } from './context.js';
 import { ContextState } from './events.js';
 

@@ -1,9 +1,9 @@
 import { validate } from '@verbs/core/provider';
-import { bytes } from '../arguments.js';
-import type { WaitOptions } from '../endpoint-types.js';
-import { checked } from '../errors.js';
-import { type CreatedContext, native } from '../native.js';
-import type { Connection } from './connection.js';
+import { bytes } from '../base/arguments.js';
+import { checked } from '../base/errors.js';
+import { type CreatedContext, native } from '../base/native.js';
+import type { Connection } from '../base/objects.js';
+import type { WaitOptions } from '../base/waiting.js';
 import { SubmitQueue, submitted } from './context.js';
 import { mmapOf } from './mmap.js';
 import { ComchPath, TASKS } from './path.js';

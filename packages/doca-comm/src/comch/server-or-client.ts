@@ -1,9 +1,10 @@
 import { validate } from '@verbs/core/provider';
-import { device as deviceOf, serviceName } from '../arguments.js';
-import type { Device } from '../device.js';
-import type { WaitOptions } from '../endpoint-types.js';
-import { checked, DocaError, DocaStatus } from '../errors.js';
-import { type CreatedContext, native } from '../native.js';
+import { serviceName } from '../base/arguments.js';
+import { deviceOf } from '../base/device.js';
+import type { Device } from '../base/device.js';
+import { checked, DocaError, DocaStatus } from '../base/errors.js';
+import { type CreatedContext, native } from '../base/native.js';
+import type { WaitOptions } from '../base/waiting.js';
 import { Connection } from './connection.js';
 import { ComchContext, SubmitQueue, submitted, type TakenEvent } from './context.js';
 import { Engine } from './engine.js';

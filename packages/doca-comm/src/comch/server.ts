@@ -1,8 +1,8 @@
-import { representor as representorOf } from '../arguments.js';
-import type { Representor } from '../device.js';
-import type { WaitOptions } from '../endpoint-types.js';
-import { checked, DocaStatus } from '../errors.js';
-import { type CreatedContext, native } from '../native.js';
+import { representorOf } from '../base/device.js';
+import type { Representor } from '../base/device.js';
+import { checked, DocaStatus } from '../base/errors.js';
+import { type CreatedContext, native } from '../base/native.js';
+import type { WaitOptions } from '../base/waiting.js';
 import type { Connection } from './connection.js';
 import { type ComchOptions, ComchServerOrClient, prepare } from './server-or-client.js';
 

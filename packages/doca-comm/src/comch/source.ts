@@ -1,5 +1,5 @@
-import type { EventSource } from '../end.js';
-import { checked, DocaStatus } from '../errors.js';
+import type { EventSource } from '../base/end.js';
+import { checked, DocaStatus } from '../base/errors.js';
 import type { Engine } from './engine.js';
 
 /** What waits for events of the context, as the Comm Channel's descriptors are waited for. */

@@ -1,6 +1,6 @@
-import type { Members } from '@verbs/core/provider';
+import { members, type Members } from '@verbs/core/provider';
 
-declare enum FlowTableTypeValue {
+enum FlowTableTypeValue {
   /** `MLX5DV_FLOW_TABLE_TYPE_NIC_RX`: packets that a port received. */
   NIC_RX = 0,
   /** `MLX5DV_FLOW_TABLE_TYPE_NIC_TX`: packets that queue pairs send. */
@@ -17,19 +17,11 @@ declare enum FlowTableTypeValue {
   RDMA_TRANSPORT_TX = 6,
 }
 /** `enum mlx5dv_flow_table_type`: the packets of a matcher or an action. */
-export const FlowTableType: Members<typeof FlowTableTypeValue> = {
-  NIC_RX: 0,
-  NIC_TX: 1,
-  FDB: 2,
-  RDMA_RX: 3,
-  RDMA_TX: 4,
-  RDMA_TRANSPORT_RX: 5,
-  RDMA_TRANSPORT_TX: 6,
-};
+export const FlowTableType: Members<typeof FlowTableTypeValue> = members(FlowTableTypeValue);
 /** A value of {@link FlowTableType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type FlowTableType = FlowTableTypeValue;
 
-declare enum FlowActionPacketReformatTypeValue {
+enum FlowActionPacketReformatTypeValue {
   /**
    * `MLX5DV_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2`: decapsulates up to the inner Ethernet header. NIC_RX; no
    * data.
@@ -52,16 +44,13 @@ declare enum FlowActionPacketReformatTypeValue {
   L2_TO_L3_TUNNEL = 3,
 }
 /** `enum mlx5dv_flow_action_packet_reformat_type`: the headers to add or to remove. */
-export const FlowActionPacketReformatType: Members<typeof FlowActionPacketReformatTypeValue> = {
-  L2_TUNNEL_TO_L2: 0,
-  L2_TO_L2_TUNNEL: 1,
-  L3_TUNNEL_TO_L2: 2,
-  L2_TO_L3_TUNNEL: 3,
-};
+export const FlowActionPacketReformatType: Members<typeof FlowActionPacketReformatTypeValue> = members(
+  FlowActionPacketReformatTypeValue,
+);
 /** A value of {@link FlowActionPacketReformatType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type FlowActionPacketReformatType = FlowActionPacketReformatTypeValue;
 
-declare enum FlowActionTypeValue {
+enum FlowActionTypeValue {
   /** `MLX5DV_FLOW_ACTION_DEST_IBV_QP`: to a RAW_PACKET queue pair. */
   DEST_IBV_QP = 0,
   /** `MLX5DV_FLOW_ACTION_DROP`: the packet ends here. */
@@ -82,21 +71,11 @@ declare enum FlowActionTypeValue {
   COUNTERS_DEVX_WITH_OFFSET = 8,
 }
 /** `enum mlx5dv_flow_action_type`: the action of a flow. */
-export const FlowActionType: Members<typeof FlowActionTypeValue> = {
-  DEST_IBV_QP: 0,
-  DROP: 1,
-  IBV_COUNTER: 2,
-  IBV_FLOW_ACTION: 3,
-  TAG: 4,
-  DEST_DEVX: 5,
-  COUNTERS_DEVX: 6,
-  DEFAULT_MISS: 7,
-  COUNTERS_DEVX_WITH_OFFSET: 8,
-};
+export const FlowActionType: Members<typeof FlowActionTypeValue> = members(FlowActionTypeValue);
 /** A value of {@link FlowActionType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type FlowActionType = FlowActionTypeValue;
 
-declare enum MatchCriteriaValue {
+enum MatchCriteriaValue {
   /** No part: every packet. */
   NONE = 0,
   /** `outer` of {@link MatchParams}. */
@@ -115,41 +94,27 @@ declare enum MatchCriteriaValue {
   MISC5 = 64,
 }
 /** The parts of match parameters, or-ed: `match_criteria_enable`. */
-export const MatchCriteria: Members<typeof MatchCriteriaValue> = {
-  NONE: 0,
-  OUTER: 1,
-  MISC: 2,
-  INNER: 4,
-  MISC2: 8,
-  MISC3: 16,
-  MISC4: 32,
-  MISC5: 64,
-};
+export const MatchCriteria: Members<typeof MatchCriteriaValue> = members(MatchCriteriaValue);
 /** Or-ed values of {@link MatchCriteria}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type MatchCriteria = MatchCriteriaValue | 0;
 
-declare enum FlowMatcherMaskValue {
+enum FlowMatcherMaskValue {
   /** `MLX5DV_FLOW_MATCHER_MASK_FT_TYPE`: `ftType`. */
   FT_TYPE = 1,
   /** `MLX5DV_FLOW_MATCHER_MASK_IB_PORT`: `ibPort`. Newer than rdma-core 44. */
   IB_PORT = 2,
 }
 /** `enum mlx5dv_flow_matcher_attr_mask`: the valid fields, for `comp_mask`. */
-export const FlowMatcherMask: Members<typeof FlowMatcherMaskValue> = {
-  FT_TYPE: 1,
-  IB_PORT: 2,
-};
+export const FlowMatcherMask: Members<typeof FlowMatcherMaskValue> = members(FlowMatcherMaskValue);
 /** Or-ed values of {@link FlowMatcherMask}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type FlowMatcherMask = FlowMatcherMaskValue | 0;
 
-declare enum ContextAttrFlagsValue {
+enum ContextAttrFlagsValue {
   /** `MLX5DV_CONTEXT_FLAGS_DEVX`: open the context for devx; fails where devx is not allowed. */
   DEVX = 1,
 }
 /** `enum mlx5dv_context_attr_flags`. */
-export const ContextAttrFlags: Members<typeof ContextAttrFlagsValue> = {
-  DEVX: 1,
-};
+export const ContextAttrFlags: Members<typeof ContextAttrFlagsValue> = members(ContextAttrFlagsValue);
 /** Or-ed values of {@link ContextAttrFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type ContextAttrFlags = ContextAttrFlagsValue | 0;
 

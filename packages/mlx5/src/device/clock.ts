@@ -2,23 +2,8 @@ import type { Context } from '@verbs/core';
 import { validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forContext } from '../base/libraries.js';
+import type { ClockInfo } from '../native/device.js';
 import { native } from '../native/index.js';
-
-/** `struct mlx5dv_clock_info`: converts the device's ticks to nanoseconds. */
-export interface ClockInfo {
-  /** Nanoseconds at `lastCycles`. */
-  nsec: bigint;
-  /** The device's ticks at `nsec`. */
-  lastCycles: bigint;
-  /** The part of a nanosecond at `lastCycles`, in units of 2^-shift. */
-  frac: bigint;
-  /** Nanoseconds of a tick, times 2^shift. */
-  mult: number;
-  /** See `mult`. */
-  shift: number;
-  /** The bits of the device's counter. */
-  mask: bigint;
-}
 
 /**
  * `mlx5dv_get_clock_info`: for {@link tsToNs}. It is valid for `maxClockInfoUpdateNsec` of {@link queryDevice}.

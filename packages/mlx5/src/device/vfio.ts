@@ -1,5 +1,5 @@
 import type { Context } from '@verbs/core';
-import { adoptContext, fields, type Members, or, u32, validate } from '@verbs/core/provider';
+import { adoptContext, fields, members, type Members, or, u32, validate } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forContext, libraries, trust } from '../base/libraries.js';
 import { native } from '../native/index.js';
@@ -12,14 +12,12 @@ export interface VfioContextAttr {
   flags?: VfioContextFlags;
 }
 
-declare enum VfioContextFlagsValue {
+enum VfioContextFlagsValue {
   /** The port stays down until the program raises it. */
   INIT_LINK_DOWN = 1,
 }
 /** `enum mlx5dv_vfio_context_attr_flags`. */
-export const VfioContextFlags: Members<typeof VfioContextFlagsValue> = {
-  INIT_LINK_DOWN: 1,
-};
+export const VfioContextFlags: Members<typeof VfioContextFlagsValue> = members(VfioContextFlagsValue);
 /** Or-ed values of {@link VfioContextFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type VfioContextFlags = VfioContextFlagsValue | 0;
 

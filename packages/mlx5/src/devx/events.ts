@@ -1,5 +1,5 @@
 import type { Context } from '@verbs/core';
-import { errno, handleOf, list, type Members, Resource, u16, validate } from '@verbs/core/provider';
+import { errno, handleOf, list, members, type Members, Resource, u16, validate } from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from '../native/index.js';
@@ -80,14 +80,12 @@ export function createCommandCompletions(ctx: Context): CommandCompletions {
   return new CommandCompletions(ctx, made(native.devxCreateCmdComp(library, handle), { library, syscall }));
 }
 
-declare enum EventChannelFlagsValue {
+enum EventChannelFlagsValue {
   /** Events have no data. */
   OMIT_EV_DATA = 1,
 }
 /** `enum mlx5dv_devx_create_event_channel_flags`. */
-export const EventChannelFlags: Members<typeof EventChannelFlagsValue> = {
-  OMIT_EV_DATA: 1,
-};
+export const EventChannelFlags: Members<typeof EventChannelFlagsValue> = members(EventChannelFlagsValue);
 /** Or-ed values of {@link EventChannelFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type EventChannelFlags = EventChannelFlagsValue | 0;
 

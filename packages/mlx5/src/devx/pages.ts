@@ -1,22 +1,19 @@
 import type { Context } from '@verbs/core';
-import { type Members, Resource, validate } from '@verbs/core/provider';
+import { members, type Members, Resource, validate } from '@verbs/core/provider';
 import { counted, done, made } from '../base/calls.js';
 import { forContext, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native/index.js';
 import { refusal, request } from './command.js';
 import { exported, exportSize } from './sharing.js';
 
-declare enum UarAllocTypeValue {
+enum UarAllocTypeValue {
   /** With a BlueField register, for writing whole entries. */
   BF = 0,
   /** Doorbells only. */
   NC = 1,
 }
 /** `MLX5DV_UAR_ALLOC_TYPE_*`. */
-export const UarAllocType: Members<typeof UarAllocTypeValue> = {
-  BF: 0,
-  NC: 1,
-};
+export const UarAllocType: Members<typeof UarAllocTypeValue> = members(UarAllocTypeValue);
 /** A value of {@link UarAllocType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type UarAllocType = UarAllocTypeValue;
 

@@ -1,4 +1,20 @@
-import type { PipelineEdge, PipelineNode } from './pipeline.js';
+/** A box of a {@link PipelineGraph}. */
+export interface PipelineNode {
+  /** What it is: packets come to a table, a rule matches some of them, and they end at a destination or in a table. */
+  kind: 'table' | 'rule' | 'destination';
+  /** Its first line. */
+  name: string;
+  /** Of a rule: what it does with packets, in the order of the device. */
+  actions: readonly string[];
+}
+
+/** An arrow of a {@link PipelineGraph}, between places in `nodes`. */
+export interface PipelineEdge {
+  /** Where packets come from. */
+  from: number;
+  /** Where they go. */
+  to: number;
+}
 
 type Nodes = readonly PipelineNode[];
 type Edges = readonly PipelineEdge[];

@@ -7,25 +7,7 @@ import { Table } from '../dr/table.js';
 import { Mlx5Flow } from '../flow/flow.js';
 import { decodeMatch } from '../match/decode.js';
 import { drStep, flowStep, type Step } from './steps.js';
-import { dotOf, svgOf, textOf } from './drawings.js';
-
-/** A box of a {@link PipelineGraph}. */
-export interface PipelineNode {
-  /** What it is: packets come to a table, a rule matches some of them, and they end at a destination or in a table. */
-  kind: 'table' | 'rule' | 'destination';
-  /** Its first line. */
-  name: string;
-  /** Of a rule: what it does with packets, in the order of the device. */
-  actions: readonly string[];
-}
-
-/** An arrow of a {@link PipelineGraph}, between places in `nodes`. */
-export interface PipelineEdge {
-  /** Where packets come from. */
-  from: number;
-  /** Where they go. */
-  to: number;
-}
+import { dotOf, type PipelineEdge, type PipelineNode, svgOf, textOf } from './drawings.js';
 
 /** Rules as a graph. Made by {@link pipelineGraph}. */
 export interface PipelineGraph {

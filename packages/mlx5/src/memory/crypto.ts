@@ -7,6 +7,7 @@ import {
   handleOf,
   inspection,
   maybe,
+  members,
   type Members,
   or,
   Resource,
@@ -22,7 +23,7 @@ import type { NativeLogin } from '../native/resources.js';
 const CREDENTIAL_BYTES = 48;
 const OPAQUE_BYTES = 8;
 
-declare enum CryptoLoginStateValue {
+enum CryptoLoginStateValue {
   /** `MLX5DV_CRYPTO_LOGIN_STATE_VALID`: logged in. */
   VALID = 0,
   /** `MLX5DV_CRYPTO_LOGIN_STATE_NO_LOGIN`: not logged in. */
@@ -31,50 +32,38 @@ declare enum CryptoLoginStateValue {
   INVALID = 2,
 }
 /** `enum mlx5dv_crypto_login_state`. */
-export const CryptoLoginState: Members<typeof CryptoLoginStateValue> = {
-  VALID: 0,
-  NO_LOGIN: 1,
-  INVALID: 2,
-};
+export const CryptoLoginState: Members<typeof CryptoLoginStateValue> = members(CryptoLoginStateValue);
 /** A value of {@link CryptoLoginState}. A number that comes from C is one as well; another enumeration's value is not. */
 export type CryptoLoginState = CryptoLoginStateValue;
 
-declare enum CryptoKeySizeValue {
+enum CryptoKeySizeValue {
   /** `MLX5DV_CRYPTO_KEY_SIZE_128`: AES-128. */
   BITS_128 = 0,
   /** `MLX5DV_CRYPTO_KEY_SIZE_256`: AES-256. */
   BITS_256 = 1,
 }
 /** `enum mlx5dv_crypto_key_size`. */
-export const CryptoKeySize: Members<typeof CryptoKeySizeValue> = {
-  BITS_128: 0,
-  BITS_256: 1,
-};
+export const CryptoKeySize: Members<typeof CryptoKeySizeValue> = members(CryptoKeySizeValue);
 /** A value of {@link CryptoKeySize}. A number that comes from C is one as well; another enumeration's value is not. */
 export type CryptoKeySize = CryptoKeySizeValue;
 
-declare enum CryptoKeyPurposeValue {
+enum CryptoKeyPurposeValue {
   /** `MLX5DV_CRYPTO_KEY_PURPOSE_AES_XTS`: encryption of blocks, as for disks. */
   AES_XTS = 0,
 }
 /** `enum mlx5dv_crypto_key_purpose`. */
-export const CryptoKeyPurpose: Members<typeof CryptoKeyPurposeValue> = {
-  AES_XTS: 0,
-};
+export const CryptoKeyPurpose: Members<typeof CryptoKeyPurposeValue> = members(CryptoKeyPurposeValue);
 /** A value of {@link CryptoKeyPurpose}. A number that comes from C is one as well; another enumeration's value is not. */
 export type CryptoKeyPurpose = CryptoKeyPurposeValue;
 
-declare enum DekStateValue {
+enum DekStateValue {
   /** `MLX5DV_DEK_STATE_READY`: the key is usable. */
   READY = 0,
   /** `MLX5DV_DEK_STATE_ERROR`: the key is unusable; create a new one. */
   ERROR = 1,
 }
 /** `enum mlx5dv_dek_state`. */
-export const DekState: Members<typeof DekStateValue> = {
-  READY: 0,
-  ERROR: 1,
-};
+export const DekState: Members<typeof DekStateValue> = members(DekStateValue);
 /** A value of {@link DekState}. A number that comes from C is one as well; another enumeration's value is not. */
 export type DekState = DekStateValue;
 

@@ -1,10 +1,23 @@
 import type { AccessFlags, Context, DeviceMemory, MemoryRegion, ProtectionDomain } from '@verbs/core';
-import { accessOf, adoptDm, adoptMr, fields, type Members, or, range, u31, u32, u53, u64 } from '@verbs/core/provider';
+import {
+  accessOf,
+  adoptDm,
+  adoptMr,
+  fields,
+  members,
+  type Members,
+  or,
+  range,
+  u31,
+  u32,
+  u53,
+  u64,
+} from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forContext, forObject } from '../base/libraries.js';
 import { native } from '../native/index.js';
 
-declare enum DmTypeValue {
+enum DmTypeValue {
   /** `MLX5DV_DM_TYPE_MEMIC`: memory for programs, the type of `ctx.allocDm`. */
   MEMIC = 0,
   /** `MLX5DV_DM_TYPE_STEERING_SW_ICM`: memory for steering rules. */
@@ -15,12 +28,7 @@ declare enum DmTypeValue {
   HEADER_MODIFY_PATTERN_SW_ICM = 3,
 }
 /** `enum mlx5dv_alloc_dm_type`. */
-export const DmType: Members<typeof DmTypeValue> = {
-  MEMIC: 0,
-  STEERING_SW_ICM: 1,
-  HEADER_MODIFY_SW_ICM: 2,
-  HEADER_MODIFY_PATTERN_SW_ICM: 3,
-};
+export const DmType: Members<typeof DmTypeValue> = members(DmTypeValue);
 /** A value of {@link DmType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type DmType = DmTypeValue;
 
@@ -46,14 +54,12 @@ export function allocDm(
   return adoptDm(ctx, made(result, { library, syscall, detail: `of ${length} bytes` }), length);
 }
 
-declare enum DmabufAccessValue {
+enum DmabufAccessValue {
   /** The device reaches the memory by its data direct function, past the root complex. */
   DATA_DIRECT = 1,
 }
 /** `MLX5DV_REG_DMABUF_ACCESS_*`. */
-export const DmabufAccess: Members<typeof DmabufAccessValue> = {
-  DATA_DIRECT: 1,
-};
+export const DmabufAccess: Members<typeof DmabufAccessValue> = members(DmabufAccessValue);
 /** A value of {@link DmabufAccess}. A number that comes from C is one as well; another enumeration's value is not. */
 export type DmabufAccess = DmabufAccessValue;
 

@@ -1,10 +1,10 @@
 import type { ProtectionDomain } from '@verbs/core';
-import { fields, inspection, type Members, Resource, u16, u32 } from '@verbs/core/provider';
+import { fields, inspection, members, type Members, Resource, u16, u32 } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forObject, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native/index.js';
 
-declare enum MkeyInitAttrFlagsValue {
+enum MkeyInitAttrFlagsValue {
   /** `MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT`: a key over other keys; every mkey needs it. */
   INDIRECT = 1 << 0,
   /**
@@ -19,17 +19,11 @@ declare enum MkeyInitAttrFlagsValue {
   REMOTE_INVALIDATE = 1 << 4,
 }
 /** `enum mlx5dv_mkey_init_attr_flags`, or-ed. */
-export const MkeyInitAttrFlags: Members<typeof MkeyInitAttrFlagsValue> = {
-  INDIRECT: 1 << 0,
-  BLOCK_SIGNATURE: 1 << 1,
-  CRYPTO: 1 << 2,
-  UPDATE_TAG: 1 << 3,
-  REMOTE_INVALIDATE: 1 << 4,
-};
+export const MkeyInitAttrFlags: Members<typeof MkeyInitAttrFlagsValue> = members(MkeyInitAttrFlagsValue);
 /** Or-ed values of {@link MkeyInitAttrFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type MkeyInitAttrFlags = MkeyInitAttrFlagsValue | 0;
 
-declare enum MkeyErrTypeValue {
+enum MkeyErrTypeValue {
   /** `MLX5DV_MKEY_NO_ERR`: there was no error. */
   NO_ERR = 0,
   /** `MLX5DV_MKEY_SIG_BLOCK_BAD_GUARD`: a block's checksum is wrong. */
@@ -40,12 +34,7 @@ declare enum MkeyErrTypeValue {
   SIG_BLOCK_BAD_APPTAG = 3,
 }
 /** `enum mlx5dv_mkey_err_type`. */
-export const MkeyErrType: Members<typeof MkeyErrTypeValue> = {
-  NO_ERR: 0,
-  SIG_BLOCK_BAD_GUARD: 1,
-  SIG_BLOCK_BAD_REFTAG: 2,
-  SIG_BLOCK_BAD_APPTAG: 3,
-};
+export const MkeyErrType: Members<typeof MkeyErrTypeValue> = members(MkeyErrTypeValue);
 /** A value of {@link MkeyErrType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type MkeyErrType = MkeyErrTypeValue;
 

@@ -1,5 +1,5 @@
 import type { CompletionQueue, Context, CqOptions } from '@verbs/core';
-import { adoptCq, maybe, type Members, nativeCqOptions, u16, u31, u32, u8 } from '@verbs/core/provider';
+import { adoptCq, maybe, members, type Members, nativeCqOptions, u16, u31, u32, u8 } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forContext } from '../base/libraries.js';
 import { native } from '../native/index.js';
@@ -8,7 +8,7 @@ import { maskedFields } from './masked-fields.js';
 /** The fields of `struct ibv_wc`. */
 const STANDARD_WC = 0x7fn;
 
-declare enum CqeCompResFormatValue {
+enum CqeCompResFormatValue {
   /** `MLX5DV_CQE_RES_FORMAT_HASH`: the short entries keep the hash of receive side scaling. */
   HASH = 1,
   /** `MLX5DV_CQE_RES_FORMAT_CSUM`: they keep the checksum. */
@@ -17,22 +17,16 @@ declare enum CqeCompResFormatValue {
   CSUM_STRIDX = 4,
 }
 /** `enum mlx5dv_cqe_comp_res_format`. */
-export const CqeCompResFormat: Members<typeof CqeCompResFormatValue> = {
-  HASH: 1,
-  CSUM: 2,
-  CSUM_STRIDX: 4,
-};
+export const CqeCompResFormat: Members<typeof CqeCompResFormatValue> = members(CqeCompResFormatValue);
 /** A value of {@link CqeCompResFormat}. A number that comes from C is one as well; another enumeration's value is not. */
 export type CqeCompResFormat = CqeCompResFormatValue;
 
-declare enum Mlx5CqFlagsValue {
+enum Mlx5CqFlagsValue {
   /** `MLX5DV_CQ_INIT_ATTR_FLAGS_CQE_PAD`: the device pads an entry of 64 bytes to a cache line of 128. */
   CQE_PAD = 1,
 }
 /** `enum mlx5dv_cq_init_attr_flags`. */
-export const Mlx5CqFlags: Members<typeof Mlx5CqFlagsValue> = {
-  CQE_PAD: 1,
-};
+export const Mlx5CqFlags: Members<typeof Mlx5CqFlagsValue> = members(Mlx5CqFlagsValue);
 /** Or-ed values of {@link Mlx5CqFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type Mlx5CqFlags = Mlx5CqFlagsValue | 0;
 

@@ -1,11 +1,22 @@
 import type { ProtectionDomain, QpInitAttr, QpType, QueuePair } from '@verbs/core';
-import { adoptQp, fields, maybe, type Members, nativeQpInitAttr, u32, u64, u8, unchecked } from '@verbs/core/provider';
+import {
+  adoptQp,
+  fields,
+  maybe,
+  members,
+  type Members,
+  nativeQpInitAttr,
+  u32,
+  u64,
+  u8,
+  unchecked,
+} from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forObject } from '../base/libraries.js';
 import { native } from '../native/index.js';
 import { maskedFields } from './masked-fields.js';
 
-declare enum Mlx5QpCreateFlagsValue {
+enum Mlx5QpCreateFlagsValue {
   /** `MLX5DV_QP_CREATE_TUNNEL_OFFLOADS`: RAW_PACKET: offloads apply inside tunnels. */
   TUNNEL_OFFLOADS = 1 << 0,
   /** `MLX5DV_QP_CREATE_TIR_ALLOW_SELF_LOOPBACK_UC`: RAW_PACKET: it receives unicast that its own port sends. */
@@ -25,19 +36,11 @@ declare enum Mlx5QpCreateFlagsValue {
   SIG_PIPELINING = 1 << 6,
 }
 /** `enum mlx5dv_qp_create_flags`, or-ed. */
-export const Mlx5QpCreateFlags: Members<typeof Mlx5QpCreateFlagsValue> = {
-  TUNNEL_OFFLOADS: 1 << 0,
-  TIR_ALLOW_SELF_LOOPBACK_UC: 1 << 1,
-  TIR_ALLOW_SELF_LOOPBACK_MC: 1 << 2,
-  DISABLE_SCATTER_TO_CQE: 1 << 3,
-  ALLOW_SCATTER_TO_CQE: 1 << 4,
-  PACKET_BASED_CREDIT_MODE: 1 << 5,
-  SIG_PIPELINING: 1 << 6,
-};
+export const Mlx5QpCreateFlags: Members<typeof Mlx5QpCreateFlagsValue> = members(Mlx5QpCreateFlagsValue);
 /** Or-ed values of {@link Mlx5QpCreateFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type Mlx5QpCreateFlags = Mlx5QpCreateFlagsValue | 0;
 
-declare enum Mlx5SendOpsFlagsValue {
+enum Mlx5SendOpsFlagsValue {
   /** `MLX5DV_QP_EX_WITH_MR_INTERLEAVED`: `mlx5dv_wr_mr_interleaved`. */
   MR_INTERLEAVED = 1 << 0,
   /** `MLX5DV_QP_EX_WITH_MR_LIST`: `mlx5dv_wr_mr_list`. */
@@ -50,27 +53,18 @@ declare enum Mlx5SendOpsFlagsValue {
   MEMCPY = 1 << 4,
 }
 /** `enum mlx5dv_qp_create_send_ops_flags`, or-ed. */
-export const Mlx5SendOpsFlags: Members<typeof Mlx5SendOpsFlagsValue> = {
-  MR_INTERLEAVED: 1 << 0,
-  MR_LIST: 1 << 1,
-  MKEY_CONFIGURE: 1 << 2,
-  RAW_WQE: 1 << 3,
-  MEMCPY: 1 << 4,
-};
+export const Mlx5SendOpsFlags: Members<typeof Mlx5SendOpsFlagsValue> = members(Mlx5SendOpsFlagsValue);
 /** Or-ed values of {@link Mlx5SendOpsFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type Mlx5SendOpsFlags = Mlx5SendOpsFlagsValue | 0;
 
-declare enum DcTypeValue {
+enum DcTypeValue {
   /** The receiving side. */
   DCT = 1,
   /** The sending side. */
   DCI = 2,
 }
 /** `enum mlx5dv_dc_type`: dynamically connected queue pairs, with QpType.DRIVER. */
-export const DcType: Members<typeof DcTypeValue> = {
-  DCT: 1,
-  DCI: 2,
-};
+export const DcType: Members<typeof DcTypeValue> = members(DcTypeValue);
 /** A value of {@link DcType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type DcType = DcTypeValue;
 

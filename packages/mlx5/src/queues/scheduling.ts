@@ -1,5 +1,15 @@
 import type { Context, QueuePair } from '@verbs/core';
-import { fields, handle, inspection, maybe, type Members, Resource, u32, uint8Array } from '@verbs/core/provider';
+import {
+  fields,
+  handle,
+  inspection,
+  maybe,
+  members,
+  type Members,
+  Resource,
+  u32,
+  uint8Array,
+} from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import { forContext, forObject, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native/index.js';
@@ -124,14 +134,12 @@ export function modifyQpSchedElem(qp: QueuePair, attr: { requestor?: SchedLeaf; 
   done(native.modifyQpSchedElem(library, queuePair, requestor, responder), { library, syscall });
 }
 
-declare enum PpAllocFlagsValue {
+enum PpAllocFlagsValue {
   /** An own index, even if another entry has the same values. */
   DEDICATED_INDEX = 1,
 }
 /** `MLX5DV_PP_ALLOC_FLAGS_*`. */
-export const PpAllocFlags: Members<typeof PpAllocFlagsValue> = {
-  DEDICATED_INDEX: 1,
-};
+export const PpAllocFlags: Members<typeof PpAllocFlagsValue> = members(PpAllocFlagsValue);
 /** Or-ed values of {@link PpAllocFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type PpAllocFlags = PpAllocFlagsValue | 0;
 

@@ -1,6 +1,6 @@
-import type { Members } from '@verbs/core/provider';
+import { members, type Members } from '@verbs/core/provider';
 
-declare enum CmEventTypeValue {
+enum CmEventTypeValue {
   /** `RDMA_CM_EVENT_ADDR_RESOLVED`: `resolveAddr` succeeded, and the identifier belongs to a device. */
   ADDR_RESOLVED = 0,
   /** `RDMA_CM_EVENT_ADDR_ERROR`: `resolveAddr` failed. */
@@ -41,31 +41,11 @@ declare enum CmEventTypeValue {
   USER = 18,
 }
 /** `enum rdma_cm_event_type`: the events of a channel. */
-export const CmEventType: Members<typeof CmEventTypeValue> = {
-  ADDR_RESOLVED: 0,
-  ADDR_ERROR: 1,
-  ROUTE_RESOLVED: 2,
-  ROUTE_ERROR: 3,
-  CONNECT_REQUEST: 4,
-  CONNECT_RESPONSE: 5,
-  CONNECT_ERROR: 6,
-  UNREACHABLE: 7,
-  REJECTED: 8,
-  ESTABLISHED: 9,
-  DISCONNECTED: 10,
-  DEVICE_REMOVAL: 11,
-  MULTICAST_JOIN: 12,
-  MULTICAST_ERROR: 13,
-  ADDR_CHANGE: 14,
-  TIMEWAIT_EXIT: 15,
-  ADDRINFO_RESOLVED: 16,
-  ADDRINFO_ERROR: 17,
-  USER: 18,
-};
+export const CmEventType: Members<typeof CmEventTypeValue> = members(CmEventTypeValue);
 /** A value of {@link CmEventType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type CmEventType = CmEventTypeValue;
 
-declare enum PortSpaceValue {
+enum PortSpaceValue {
   /** `RDMA_PS_IPOIB`: IP over InfiniBand. */
   IPOIB = 0x0002,
   /** `RDMA_PS_TCP`: reliable connections (RC). */
@@ -76,30 +56,22 @@ declare enum PortSpaceValue {
   IB = 0x013f,
 }
 /** `enum rdma_port_space`: each has port numbers of its own. */
-export const PortSpace: Members<typeof PortSpaceValue> = {
-  IPOIB: 0x0002,
-  TCP: 0x0106,
-  UDP: 0x0111,
-  IB: 0x013f,
-};
+export const PortSpace: Members<typeof PortSpaceValue> = members(PortSpaceValue);
 /** A value of {@link PortSpace}. A number that comes from C is one as well; another enumeration's value is not. */
 export type PortSpace = PortSpaceValue;
 
-declare enum OptionLevelValue {
+enum OptionLevelValue {
   /** `RDMA_OPTION_ID`: see {@link IdOption}. */
   ID = 0,
   /** `RDMA_OPTION_IB`: see {@link IbOption}. */
   IB = 1,
 }
 /** Levels of {@link CmId.setOption}. */
-export const OptionLevel: Members<typeof OptionLevelValue> = {
-  ID: 0,
-  IB: 1,
-};
+export const OptionLevel: Members<typeof OptionLevelValue> = members(OptionLevelValue);
 /** A value of {@link OptionLevel}. A number that comes from C is one as well; another enumeration's value is not. */
 export type OptionLevel = OptionLevelValue;
 
-declare enum IdOptionValue {
+enum IdOptionValue {
   /** `RDMA_OPTION_ID_TOS`, one byte: the traffic class of RFC 2474. */
   TOS = 0,
   /** `RDMA_OPTION_ID_REUSEADDR`, an `int`: others may bind to the port, too. */
@@ -110,41 +82,31 @@ declare enum IdOptionValue {
   ACK_TIMEOUT = 3,
 }
 /** Options of the level {@link OptionLevel}.ID. */
-export const IdOption: Members<typeof IdOptionValue> = {
-  TOS: 0,
-  REUSEADDR: 1,
-  AFONLY: 2,
-  ACK_TIMEOUT: 3,
-};
+export const IdOption: Members<typeof IdOptionValue> = members(IdOptionValue);
 /** A value of {@link IdOption}. A number that comes from C is one as well; another enumeration's value is not. */
 export type IdOption = IdOptionValue;
 
-declare enum IbOptionValue {
+enum IbOptionValue {
   /** `RDMA_OPTION_IB_PATH`: an array of `struct ibv_path_data`, instead of `resolveRoute`. */
   PATH = 1,
 }
 /** Options of the level {@link OptionLevel}.IB. */
-export const IbOption: Members<typeof IbOptionValue> = {
-  PATH: 1,
-};
+export const IbOption: Members<typeof IbOptionValue> = members(IbOptionValue);
 /** A value of {@link IbOption}. A number that comes from C is one as well; another enumeration's value is not. */
 export type IbOption = IbOptionValue;
 
-declare enum JoinFlagsValue {
+enum JoinFlagsValue {
   /** `RDMA_MC_JOIN_FLAG_FULLMEMBER`: sends and receives. */
   FULLMEMBER = 0,
   /** `RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER`: only sends. */
   SENDONLY_FULLMEMBER = 1,
 }
 /** `enum rdma_cm_mc_join_flags`, for {@link CmId.joinMulticast}. */
-export const JoinFlags: Members<typeof JoinFlagsValue> = {
-  FULLMEMBER: 0,
-  SENDONLY_FULLMEMBER: 1,
-};
+export const JoinFlags: Members<typeof JoinFlagsValue> = members(JoinFlagsValue);
 /** Or-ed values of {@link JoinFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type JoinFlags = JoinFlagsValue | 0;
 
-declare enum AddrInfoFlagsValue {
+enum AddrInfoFlagsValue {
   /** `RAI_PASSIVE`: an address to listen at. */
   PASSIVE = 1,
   /** `RAI_NUMERICHOST`: the node is an address; no name server is asked. */
@@ -159,18 +121,11 @@ declare enum AddrInfoFlagsValue {
   DNS = 0x20,
 }
 /** Flags of {@link getaddrinfo} and {@link CmId.resolveAddrinfo}. */
-export const AddrInfoFlags: Members<typeof AddrInfoFlagsValue> = {
-  PASSIVE: 1,
-  NUMERICHOST: 2,
-  NOROUTE: 4,
-  FAMILY: 8,
-  SA: 0x10,
-  DNS: 0x20,
-};
+export const AddrInfoFlags: Members<typeof AddrInfoFlagsValue> = members(AddrInfoFlagsValue);
 /** Or-ed values of {@link AddrInfoFlags}, or 0. A number that comes from C is one as well; another enumeration's value is not. */
 export type AddrInfoFlags = AddrInfoFlagsValue | 0;
 
-declare enum RejectReasonValue {
+enum RejectReasonValue {
   /** The peer has no queue pair left. */
   NO_QP = 1,
   /** The peer has no end-to-end context left. */
@@ -241,41 +196,6 @@ declare enum RejectReasonValue {
   VENDOR_OPTION_NOT_SUPPORTED = 35,
 }
 /** Why a request was rejected: the reasons of InfiniBand's communication management (IBTA table 107). */
-export const RejectReason: Members<typeof RejectReasonValue> = {
-  NO_QP: 1,
-  NO_EEC: 2,
-  NO_RESOURCES: 3,
-  TIMEOUT: 4,
-  UNSUPPORTED: 5,
-  INVALID_COMM_ID: 6,
-  INVALID_COMM_INSTANCE: 7,
-  INVALID_SERVICE_ID: 8,
-  INVALID_TRANSPORT_TYPE: 9,
-  STALE_CONN: 10,
-  RDC_NOT_EXIST: 11,
-  INVALID_GID: 12,
-  INVALID_LID: 13,
-  INVALID_SL: 14,
-  INVALID_TRAFFIC_CLASS: 15,
-  INVALID_HOP_LIMIT: 16,
-  INVALID_PACKET_RATE: 17,
-  INVALID_ALT_GID: 18,
-  INVALID_ALT_LID: 19,
-  INVALID_ALT_SL: 20,
-  INVALID_ALT_TRAFFIC_CLASS: 21,
-  INVALID_ALT_HOP_LIMIT: 22,
-  INVALID_ALT_PACKET_RATE: 23,
-  PORT_CM_REDIRECT: 24,
-  PORT_REDIRECT: 25,
-  INVALID_MTU: 26,
-  INSUFFICIENT_RESP_RESOURCES: 27,
-  CONSUMER_DEFINED: 28,
-  INVALID_RNR_RETRY: 29,
-  DUPLICATE_LOCAL_COMM_ID: 30,
-  INVALID_CLASS_VERSION: 31,
-  INVALID_FLOW_LABEL: 32,
-  INVALID_ALT_FLOW_LABEL: 33,
-  VENDOR_OPTION_NOT_SUPPORTED: 35,
-};
+export const RejectReason: Members<typeof RejectReasonValue> = members(RejectReasonValue);
 /** A value of {@link RejectReason}. A number that comes from C is one as well; another enumeration's value is not. */
 export type RejectReason = RejectReasonValue;

@@ -2,7 +2,7 @@ import { enumName, type FullAhAttr } from '@verbs/core';
 import { publicQpAttr } from '@verbs/core/provider';
 import { CmEventType } from '../base/enums.js';
 import type { NativeEvent } from '../base/native.js';
-import type { CmId } from './cm-id.js';
+import type { CmId } from '../base/objects.js';
 import { type FullConnParam, publicConnParam } from './conn-param.js';
 
 /** `struct rdma_ud_param` of an event: a datagram service, or a multicast group. */

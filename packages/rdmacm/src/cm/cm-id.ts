@@ -42,12 +42,12 @@ import {
   type PortSpace,
 } from '../base/enums.js';
 import { native, type NativeId, type NativeIdState } from '../base/native.js';
+import type { EventChannel } from '../base/objects.js';
 import { kExpect, kMove, kRegister, kWatcher } from '../base/symbols.js';
 import { type AddrInfo, type AddrInfoHints, getaddrinfo, lookupArguments, publicInfo } from './addr-info.js';
 import type { CmEvent } from './cm-event.js';
 import { type ConnParam, nativeConnParam, privateData } from './conn-param.js';
 import { contextOf } from './contexts.js';
-import type { EventChannel } from './event-channel.js';
 import { publicPath, type Route } from './route.js';
 import { type FullSocketAddress, nativeAddress, publicAddress, type SocketAddress } from './socket-address.js';
 

@@ -9,6 +9,14 @@ import ts from 'typescript';
  */
 
 /**
+ * An example that does not compile.
+ * @typedef {object} Finding
+ * @property {string} file
+ * @property {number} line
+ * @property {string} message
+ */
+
+/**
  * The examples in the comments of a source file, in their order.
  * @param {string} file
  * @param {string} text

@@ -4,15 +4,7 @@ import ts from 'typescript';
 import { examplesOf } from './blocks.mjs';
 import { codeOf } from './readme.mjs';
 
-/** @import { Block } from './blocks.mjs' */
-
-/**
- * An example that does not compile.
- * @typedef {object} Finding
- * @property {string} file
- * @property {number} line
- * @property {string} message
- */
+/** @import { Block, Finding } from './blocks.mjs' */
 
 /** Lines in front of an example's code in its virtual file. */
 const LINES_BEFORE = 2;

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import ts from 'typescript';
 
-/** @import { Block } from './blocks.mjs' */
-/** @import { Finding } from './program.mjs' */
+/** @import { Block, Finding } from './blocks.mjs' */
 
 /**
  * The JavaScript and TypeScript of a document: its programs import something, its fragments nothing.

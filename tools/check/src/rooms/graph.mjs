@@ -8,11 +8,12 @@ import { relative, sep } from 'node:path';
  * @typedef {object} Arrow
  * @property {string} from absolute path
  * @property {string} to
+ * @property {string[]} [names] what is imported, as the other file names it
  * @property {boolean} value false where only types are imported
  */
 
 /**
- * The cycles of imports of values: each set of files that all reach each other, as one way round.
+ * The cycles of imports: each set of files that all reach each other, as one way round.
  *
  * @param {Arrow[]} arrows
  * @returns {string[][]}
@@ -20,7 +21,7 @@ import { relative, sep } from 'node:path';
 export function cycles(arrows) {
   /** @type {Map<string, string[]>} */
   const next = new Map();
-  for (const { from, to, value } of arrows) if (value) next.set(from, [...(next.get(from) ?? []), to]);
+  for (const { from, to } of arrows) next.set(from, [...(next.get(from) ?? []), to]);
   /** @type {Set<string>} */
   const done = new Set();
   /** @type {string[][]} */
@@ -61,7 +62,7 @@ export function isBelow(root, file) {
 }
 
 /**
- * The contradictions to an order: an import of a value from a room that is not below, a room without a place, a
+ * The contradictions to an order: an import from a room that is not below, a room without a place, a
  * place without a room.
  *
  * @param {Order} order
@@ -81,8 +82,8 @@ export function contradictions(order, root, files, arrows) {
     ...[...rooms].filter((room) => !floors.has(room)).map((room) => `room ${room} has no place in the order`),
     ...named.filter((room) => !rooms.has(room)).map((room) => `there is no room ${room}, which the order names`),
   ];
-  for (const { from, to, value } of arrows) {
-    if (!value || !isBelow(root, from) || !isBelow(root, to)) continue;
+  for (const { from, to } of arrows) {
+    if (!isBelow(root, from) || !isBelow(root, to)) continue;
     const [upper, lower] = [roomOf(order, root, from), roomOf(order, root, to)];
     if (upper === lower || (floors.get(lower) ?? Infinity) > (floors.get(upper) ?? -1)) continue;
     findings.push(`${relative(root, from)} imports ${relative(root, to)}, but ${lower} is not below ${upper}`);

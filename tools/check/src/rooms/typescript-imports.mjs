@@ -5,21 +5,61 @@ import ts from 'typescript';
 /** @import { Arrow } from './graph.mjs' */
 
 /**
- * The relative imports of a TypeScript file: of values, or of types only. A call of import() is left out, since it runs
- * when both modules are there.
+ * The relative imports of a TypeScript or JavaScript file: of values, and of types (`import type`, `import('…').Name`, and
+ * `@import` in a comment of JavaScript). A call of import() is left out, since it runs when both modules are there.
  *
  * @param {string} file
  * @returns {Arrow[]}
  */
 export function typescriptImports(file) {
-  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest);
-  return source.statements.flatMap((statement) => {
-    if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return [];
-    const specifier = statement.moduleSpecifier;
-    if (specifier === undefined || !ts.isStringLiteral(specifier) || !specifier.text.startsWith('.')) return [];
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
+  /** @type {Arrow[]} */
+  const arrows = [];
+  /** @param {ts.Expression | undefined} specifier @param {string[]} names @param {boolean} value */
+  const add = (specifier, names, value) => {
+    if (specifier === undefined || !ts.isStringLiteral(specifier) || !specifier.text.startsWith('.')) return;
     const to = sourceOf(join(dirname(file), specifier.text));
-    return to === undefined ? [] : [{ from: file, to, value: !isTypeOnly(statement) }];
-  });
+    if (to !== undefined) arrows.push({ from: file, to, names, value });
+  };
+  /** @param {ts.Node} node */
+  const visit = (node) => {
+    if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) {
+      add(node.moduleSpecifier, namesOf(node), !isTypeOnly(node));
+    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      add(/** @type {ts.Expression} */ (node.argument.literal), [], false);
+    }
+    // Of several comments before one node, ts.getJSDocTags() has only the last.
+    const comments = /** @type {{ jsDoc?: ts.JSDoc[] }} */ (node).jsDoc ?? [];
+    for (const tag of comments.flatMap(({ tags = [] }) => [...tags])) {
+      if (ts.isJSDocImportTag(tag)) add(tag.moduleSpecifier, [], false);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return arrows;
+}
+
+/**
+ * Whether a file holds nothing but `export type { Name } from './file.js'`.
+ *
+ * @param {string} file
+ */
+export function onlyPassesTypesOn(file) {
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest);
+  return source.statements.every(
+    (statement) =>
+      ts.isExportDeclaration(statement) &&
+      isTypeOnly(statement) &&
+      statement.moduleSpecifier !== undefined &&
+      statement.exportClause !== undefined,
+  );
+}
+
+/** @param {ts.ImportDeclaration | ts.ExportDeclaration} statement the names as the other file has them */
+function namesOf(statement) {
+  const list = ts.isExportDeclaration(statement) ? statement.exportClause : statement.importClause?.namedBindings;
+  if (list === undefined || !(ts.isNamedImports(list) || ts.isNamedExports(list))) return [];
+  return list.elements.map((element) => (element.propertyName ?? element.name).text);
 }
 
 /** @param {ts.ImportDeclaration | ts.ExportDeclaration} statement */

@@ -1,4 +1,4 @@
-import type { Measurement } from '../run/program.js';
+import type { Measurement } from '../run/measurement.js';
 
 /** A program whose two ends meet at a TCP port of 127.0.0.1. */
 export interface Pair {

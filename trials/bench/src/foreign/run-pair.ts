@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { allowedProcessors } from '../rc/pin.js';
-import type { Measurement } from '../run/program.js';
+import type { Measurement } from '../run/measurement.js';
 import { Skipped } from '../run/skipped.js';
 import type { Pair } from './pair.js';
 

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { Measurement } from '../run/program.js';
+import type { Measurement } from '../run/measurement.js';
 
 /** The exit code of a program that lacks something of the machine, by which the bench leaves it out. */
 export const UNAVAILABLE = 69;

@@ -1,5 +1,5 @@
 // RC messages between two devices of this process: rc-local.mjs await|plain|batch round-trip|stream SIZE COUNT …
-import { type Measurement } from '../run/program.js';
+import { type Measurement } from '../run/measurement.js';
 import { roundTrips } from '../messages/ends.js';
 import { End } from './end.js';
 import { DEPTH, type Player, pollingPlayer, sleepingPlayer } from './ping-pong.js';

@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { CompletionBatch } from '@verbs/core';
-import type { Measurement } from '../run/program.js';
+import type { Measurement } from '../run/measurement.js';
 import { roundTrips } from '../messages/ends.js';
 import { type Address, End } from './end.js';
 import { pin } from './pin.js';

@@ -1,4 +1,4 @@
-import type { Measurement } from '../run/program.js';
+import type { Measurement } from '../run/measurement.js';
 
 /** At which of the three speeds of @verbs/core; awaited are the queue, or the requests. */
 export type Way = 'await' | 'promise' | 'plain' | 'batch';

@@ -1,6 +1,7 @@
 import type { Comparison, Contender } from '../comparison.js';
 import { probePlacement } from './placement.js';
-import { measure, type Measurement } from './program.js';
+import type { Measurement } from './measurement.js';
+import { measure } from './program.js';
 import { type ComparisonResult, Race } from './rounds.js';
 import { Skipped } from './skipped.js';
 

@@ -1,5 +1,6 @@
 import type { Contender, Placement } from '../comparison.js';
-import { figureOf, measure } from './program.js';
+import { figureOf } from './measurement.js';
+import { measure } from './program.js';
 
 /** Nanoseconds of a round trip through a flag in shared memory: about 170 between near processors, 700 between far ones. */
 const NEAR_NS = 350;

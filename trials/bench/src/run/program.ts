@@ -8,17 +8,8 @@ import type { Contender } from '../comparison.js';
 import { findProgram, runPair } from '../foreign/run-pair.js';
 import { UNAVAILABLE } from '../messages/ends.js';
 import { allowedProcessors } from '../rc/pin.js';
+import type { Measurement } from './measurement.js';
 import { Skipped } from './skipped.js';
-
-/** The line of JSON in which a program reports. */
-export type Measurement = Record<string, number | string>;
-
-/** @throws Error if the program did not measure that. */
-export function figureOf(measurement: Measurement, field: string): number {
-  const value = measurement[field];
-  if (typeof value !== 'number') throw new Error(`the measurement ${JSON.stringify(measurement)} has no ${field}`);
-  return value;
-}
 
 /** The folder of this package. The bundle and the sources are at different depths of it. */
 const HERE = (() => {

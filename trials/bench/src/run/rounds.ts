@@ -1,7 +1,7 @@
 import type { Comparison, Contender, Placement, Plot, Target } from '../comparison.js';
 import { median } from '../statistics.js';
 import { between } from './placement.js';
-import type { Measurement } from './program.js';
+import type { Measurement } from './measurement.js';
 import { Skipped } from './skipped.js';
 
 /** One measurement of a contender. */

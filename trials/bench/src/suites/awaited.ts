@@ -1,5 +1,5 @@
 import type { Comparison, Contender } from '../comparison.js';
-import { figureOf } from '../run/program.js';
+import { figureOf } from '../run/measurement.js';
 
 interface Awaited {
   /** Of what: 'RC SEND by cq.wait()'. */

@@ -1,7 +1,7 @@
 import type { Comparison, Contender, Extent, Target } from '../comparison.js';
 import { perftestBandwidth } from '../foreign/perftest.js';
 import { CMA, POSIX, RC, TCP, ucx } from '../foreign/ucx.js';
-import { figureOf, type Measurement } from '../run/program.js';
+import { figureOf, type Measurement } from '../run/measurement.js';
 import { bluefield, LOCAL, SHM, UDP } from './devices.js';
 import { messages } from './rates.js';
 

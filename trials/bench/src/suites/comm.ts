@@ -1,5 +1,5 @@
 import type { Comparison, Contender, Extent } from '../comparison.js';
-import { figureOf } from '../run/program.js';
+import { figureOf } from '../run/measurement.js';
 import { awaitedComparison } from './awaited.js';
 import { bluefield } from './devices.js';
 

@@ -1,5 +1,5 @@
 import type { Comparison, Extent } from '../comparison.js';
-import { figureOf } from '../run/program.js';
+import { figureOf } from '../run/measurement.js';
 
 /** Connections a second. */
 const TARGET = 1000;

@@ -1,5 +1,5 @@
 import type { Comparison, Extent } from '../comparison.js';
-import { figureOf } from '../run/program.js';
+import { figureOf } from '../run/measurement.js';
 
 /** A doorbell of Habana's devices, which is a store into memory of the model. */
 export function doorbellComparison({ scale }: Extent): Comparison {

@@ -2,7 +2,7 @@ import type { Comparison, Contender, Extent, Target } from '../comparison.js';
 import { libfabric } from '../foreign/libfabric.js';
 import { perftestLatency } from '../foreign/perftest.js';
 import { CMA, POSIX, RC, TCP, ucx } from '../foreign/ucx.js';
-import { figureOf } from '../run/program.js';
+import { figureOf } from '../run/measurement.js';
 import { LOCAL, SHM, UDP } from './devices.js';
 
 const SIZES = [8, 64, 512, 4096, 65_536, 1_048_576];

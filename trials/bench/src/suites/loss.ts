@@ -1,5 +1,5 @@
 import type { Comparison, Contender, Extent } from '../comparison.js';
-import { figureOf } from '../run/program.js';
+import { figureOf } from '../run/measurement.js';
 import { UDP } from './devices.js';
 
 const PERCENT = [0, 0.1, 1, 2, 5];

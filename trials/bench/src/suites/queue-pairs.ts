@@ -1,5 +1,5 @@
 import type { Comparison, Contender, Extent } from '../comparison.js';
-import { figureOf } from '../run/program.js';
+import { figureOf } from '../run/measurement.js';
 import { SHM } from './devices.js';
 
 const COUNTS = [1, 10, 100, 1000, 10_000];

@@ -1,5 +1,5 @@
 import type { Comparison, Contender, Extent } from '../comparison.js';
-import { figureOf } from '../run/program.js';
+import { figureOf } from '../run/measurement.js';
 
 const DEVICES = 'mlx5_soft0,kind=mlx5,switch=bench,learning=0;mlx5_soft1,kind=mlx5,switch=bench';
 

@@ -1,6 +1,6 @@
 /** @import { Package } from '../worlds/devices.mjs' */
 /** @import { Effect } from '../harness/expectations.mjs' */
-/** @import { Scene } from '../harness/scene.mjs' */
+/** @import { Conditions, Scene } from '../harness/scene.mjs' */
 /** @import { LinkName } from '../worlds/world.mjs' */
 
 /**
@@ -14,14 +14,13 @@
 
 /**
  * Something that happens while data is transferred.
- * @typedef {object} Disturbance
+ * @typedef {Conditions & Happening} Disturbance
+ *
+ * @typedef {object} Happening
  * @property {string} kind
  * @property {string} about for the usage and the table
  * @property {readonly LinkName[]} links
  * @property {readonly Package[]} packages
- * @property {boolean} [workers] the ends are in worker threads
- * @property {(scene: { directory: string }) => string} [options] further options of the devices
- * @property {(scene: { directory: string }) => string[]} [wrap] words in front of the command of every process
  * @property {() => string | undefined} [impossible] why it cannot happen on this machine
  * @property {(scene: Scene) => Promise<void>} [prepare] before anything is transferred
  * @property {(scene: Scene) => Promise<Outcome>} act

@@ -1,4 +1,3 @@
-/** @import { Disturbance } from '../disturbances/disturbance.mjs' */
 /** @import { Package } from '../worlds/devices.mjs' */
 /** @import { World } from '../worlds/world.mjs' */
 import { mkdirSync, mkdtempSync } from 'node:fs';
@@ -17,6 +16,14 @@ import { Victim } from './victim.mjs';
  * @property {NodeJS.ProcessEnv} env
  */
 
+/**
+ * What a disturbance asks for before there is a process.
+ * @typedef {object} Conditions
+ * @property {boolean} [workers] the ends are in worker threads
+ * @property {(scene: { directory: string }) => string} [options] further options of the devices
+ * @property {(scene: { directory: string }) => string[]} [wrap] words in front of the command of every process
+ */
+
 /** The processes of a run, their two ends, and the end that something happens to. */
 export class Scene {
   /** @type {Victim[]} */
@@ -26,7 +33,7 @@ export class Scene {
 
   /**
    * @param {object} options
-   * @param {Disturbance} options.disturbance
+   * @param {Conditions} options.disturbance
    * @param {Package} options.package
    * @param {World} options.world
    * @param {number} options.seed

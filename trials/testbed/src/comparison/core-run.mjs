@@ -5,7 +5,7 @@ import { compileCore } from './core-compile.mjs';
 import { kernelPlaces } from './core-files.mjs';
 
 /** @import { Guest } from '../guest.mjs' */
-/** @import { KernelResult } from './run.mjs' */
+/** @import { KernelResult } from './report.mjs' */
 
 const program = join(import.meta.dirname, '../../guest/core/run.mjs');
 /** Milliseconds of one test file. */

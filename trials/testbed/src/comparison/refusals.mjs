@@ -5,7 +5,7 @@ import { root } from '../../../../tools/setup/src/paths.mjs';
 import { Problem } from '../../../../tools/setup/src/problem.mjs';
 
 /** @import { Guest } from '../guest.mjs' */
-/** @import { KernelResult } from './run.mjs' */
+/** @import { KernelResult } from './report.mjs' */
 
 const build = join(root, 'packages/rdmacm/build');
 const recording = join(root, 'packages/rdmacm/test/refusals/kernel.txt');

@@ -1,5 +1,17 @@
-/** @import { KernelResult } from './run.mjs' */
 /** @import { Difference } from './differences.mjs' */
+
+/** The parts of a run. */
+export const parts = /** @type {const} */ (['conformance', 'refusals', 'programs', 'core']);
+/** @typedef {(typeof parts)[number]} Part */
+
+/**
+ * How one case or program ended on rxe.
+ * @typedef {object} KernelResult
+ * @property {Part} part
+ * @property {string} name
+ * @property {'passed' | 'failed' | 'skipped'} result
+ * @property {string} message
+ */
 
 /**
  * What the kernel's rxe does otherwise than our NIC, each with its reason, and what fails: a difference without a reason, and

@@ -9,19 +9,7 @@ import { kernelChecks } from './checks.mjs';
 import { runRefusals } from './refusals.mjs';
 
 /** @import { Guest } from '../guest.mjs' */
-
-/**
- * How one case or program ended on rxe.
- * @typedef {object} KernelResult
- * @property {Part} part
- * @property {string} name
- * @property {'passed' | 'failed' | 'skipped'} result
- * @property {string} message
- */
-
-/** The parts of a run. */
-export const parts = /** @type {const} */ (['conformance', 'refusals', 'programs', 'core']);
-/** @typedef {(typeof parts)[number]} Part */
+/** @import { KernelResult, Part } from './report.mjs' */
 
 const build = join(root, 'packages/soft/build');
 

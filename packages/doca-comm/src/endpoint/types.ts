@@ -1,4 +1,4 @@
-import type { Device, Representor } from './device.js';
+import type { Device, Representor } from '../base/device.js';
 import type { PeerAddr } from './peer-addr.js';
 
 /** The properties of an endpoint, which are set before `listen` or `connect`, and how it waits. */
@@ -27,12 +27,6 @@ export interface Received {
   peer: PeerAddr;
   /** The message. */
   data: Uint8Array;
-}
-
-/** The options of the calls that wait. */
-export interface WaitOptions {
-  /** Ends the waiting: the promise rejects with the signal's reason. */
-  signal?: AbortSignal;
 }
 
 export interface EndpointEvents {

@@ -1,9 +1,10 @@
 import { validate } from '@verbs/core/provider';
 
-import type { End } from './end.js';
-import type { Endpoint } from './endpoint.js';
-import { checked, DocaStatus } from './errors.js';
+import type { End } from '../base/end.js';
+import type { Endpoint } from '../base/objects.js';
+import { checked, DocaStatus } from '../base/errors.js';
 import { PeerAddr } from './peer-addr.js';
+import type { ServiceState } from './types.js';
 
 /** Throws TypeError for a value that is no PeerAddr. */
 export function checkPeer(peer: unknown): asserts peer is PeerAddr {
@@ -78,4 +79,16 @@ export class Peers {
     for (const peer of this.#byNumber.values()) peer.gone();
     this.#byNumber.clear();
   }
+}
+
+/** `doca_comm_channel_ep_update_service_state_info`, and the getters of its results. */
+export function serviceState(end: End, peers: Peers): ServiceState | undefined {
+  if (end.updateService === undefined) return undefined;
+  const status = -end.updateService();
+  const syscall = end.syscall('update_service_state_info');
+  if (status !== DocaStatus.AGAIN) checked(-status, syscall);
+  const numbers = checked<number[]>(end.peerList(), end.syscall('get_peer_addr_list'));
+  const pendingConnections = end.pendingConnections();
+  checked(pendingConnections, end.syscall('get_pending_connections'));
+  return { peers: numbers.map((number) => peers.of(number)), pendingConnections };
 }

@@ -1,7 +1,7 @@
-import { bytes } from './arguments.js';
-import type { End } from './end.js';
-import type { Received } from './endpoint-types.js';
-import { DocaError, DocaStatus } from './errors.js';
+import { bytes } from '../base/arguments.js';
+import type { End } from '../base/end.js';
+import type { Received } from './types.js';
+import { DocaError, DocaStatus } from '../base/errors.js';
 import { receiveHints } from './hints.js';
 import type { PeerAddr } from './peer-addr.js';
 import type { Peers } from './peers.js';

@@ -1,6 +1,6 @@
-import type { EventChannel } from './event-channel.js';
-import { Channel } from './native.js';
-import { waitingFor, type Settler, type Waiting } from './waiting.js';
+import type { EventChannel } from '../base/event-channel.js';
+import { Channel } from '../base/native.js';
+import { waitingFor, type Settler, type Waiting } from '../base/waiting.js';
 
 /** The calls of `receive()` that wait, in their order. */
 export class PendingReceives {

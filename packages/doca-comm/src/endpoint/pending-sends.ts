@@ -1,11 +1,10 @@
-import { signalOf } from './arguments.js';
-import type { WaitOptions } from './endpoint-types.js';
-import { DocaError, DocaStatus } from './errors.js';
-import type { EventChannel } from './event-channel.js';
-import { Channel } from './native.js';
+import { signalOf } from '../base/arguments.js';
+import { DocaError, DocaStatus } from '../base/errors.js';
+import type { EventChannel } from '../base/event-channel.js';
+import { Channel } from '../base/native.js';
+import type { Settler, WaitOptions } from '../base/waiting.js';
 import { Outbox } from './outbox.js';
 import { pauseFor, type PeerAddr } from './peer-addr.js';
-import type { Settler } from './waiting.js';
 
 /** The messages of an endpoint that wait: an outbox for each peer that cannot take a message now. */
 export class PendingSends {

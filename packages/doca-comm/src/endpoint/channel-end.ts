@@ -1,7 +1,7 @@
-import type { End, EventSource } from './end.js';
-import { checked } from './errors.js';
-import type { Library } from './libraries.js';
-import { type DeviceHandle, type EndpointHandle, native, type RepresentorHandle } from './native.js';
+import type { End, EventSource } from '../base/end.js';
+import { checked } from '../base/errors.js';
+import type { Library } from '../base/libraries.js';
+import { type DeviceHandle, type EndpointHandle, native, type RepresentorHandle } from '../base/native.js';
 
 /** An end over the Comm Channel: `doca_comm_channel_ep_t`. */
 export class ChannelEnd implements End {

@@ -1,10 +1,6 @@
-import type { PlacementType, QpType, SelectivityLevel, SendFlags, WrOpcode } from '../enums/index.js';
+import type { AccessFlags, PlacementType, QpType, SelectivityLevel, SendFlags, WrOpcode } from '../enums/index.js';
 import type { Among } from '../enums/members.js';
-import type { MwBindInfo } from '../memory/bind-info.js';
-import type { MemoryRegion } from '../memory/memory-region.js';
-import type { MemoryWindow } from '../memory/memory-window.js';
-import type { AddressHandle } from '../qp/address-handle.js';
-import type { RemoteRegion } from './remote-region.js';
+import type { AddressHandle, MemoryRegion, MemoryWindow } from './objects.js';
 
 /** `struct ibv_sge`: a part of a memory region. Bounds are checked when it is posted. */
 export interface Sge {
@@ -37,6 +33,31 @@ interface Datagram {
   remoteQpn?: number;
   /** 32 bits; must equal the receiver's qkey. */
   remoteQkey?: number;
+}
+
+/**
+ * Memory of a peer, as {@link MemoryRegion.remote} gives it: plain values, which JSON can carry. A request takes it as
+ * `remote`.
+ */
+export interface RemoteRegion {
+  /** The address of the first byte: `0x` and hexadecimal digits (a JSON number has 53 bits), or a bigint or a number. */
+  addr: string | bigint | number;
+  /** The key, 32 bits. */
+  rkey: number;
+  /** Bytes. */
+  length: number;
+}
+
+/** `struct ibv_mw_bind_info`: the part of a region that a memory window opens, and a peer's rights there. */
+export interface MwBindInfo {
+  /** A region created with AccessFlags.MW_BIND. Left out, the window is unbound. */
+  mr?: MemoryRegion;
+  /** Bytes from the region's start, default 0. */
+  offset?: number;
+  /** Bytes, default up to the region's end. */
+  length?: number;
+  /** See {@link AccessFlags}; default 0. Writing and atomics need LOCAL_WRITE on the region. */
+  access?: AccessFlags;
 }
 
 /** Memory of the peer: a region as the peer sent it, or an address and a key. */

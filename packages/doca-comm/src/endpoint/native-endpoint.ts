@@ -1,11 +1,11 @@
 import { Spin, validate } from '@verbs/core/provider';
 
 import { ChannelEnd } from './channel-end.js';
-import { ComchEnd } from './comch/comch-end.js';
-import type { End } from './end.js';
-import { checked, DocaError, DocaStatus } from './errors.js';
-import { EventChannel } from './event-channel.js';
-import { type Api, anyLibrary, type Library } from './libraries.js';
+import { ComchEnd } from '../comch/comch-end.js';
+import type { End } from '../base/end.js';
+import { checked, DocaError, DocaStatus } from '../base/errors.js';
+import { EventChannel } from '../base/event-channel.js';
+import { type Api, anyLibrary, type Library } from '../base/libraries.js';
 
 const U16 = 0xffff;
 

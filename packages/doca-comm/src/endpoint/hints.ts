@@ -1,4 +1,4 @@
-import { DocaStatus } from './errors.js';
+import { DocaStatus } from '../base/errors.js';
 import type { NativeEndpoint } from './native-endpoint.js';
 
 /** Remedies for a failed `listen()`, by the status. */

@@ -1,6 +1,6 @@
-import type { EventChannel } from './event-channel.js';
+import type { EventChannel } from '../base/event-channel.js';
+import { waitingFor, type Settler, type Waiting } from '../base/waiting.js';
 import type { PeerAddr } from './peer-addr.js';
-import { waitingFor, type Settler, type Waiting } from './waiting.js';
 
 /** The waiting messages to one peer, in the order of the calls. They wait for the handshake's end, then for room. */
 export class Outbox implements Waiting {

@@ -26,6 +26,24 @@ export interface MmapHandle {
   readonly [handleBrand]: 'mmap';
 }
 
+/** Of `native.comchCapability()`; the last four are tests. */
+export const ComchCapability = {
+  NAME_LEN: 0,
+  MSG_SIZE: 1,
+  SEND_TASKS: 2,
+  RECV_QUEUE_SIZE: 3,
+  CLIENTS: 4,
+  CONSUMER_TASKS: 5,
+  CONSUMER_BUF_SIZE: 6,
+  IMM_DATA_LEN: 7,
+  PRODUCER_TASKS: 8,
+  PRODUCER_BUF_SIZE: 9,
+  SERVER: 10,
+  CLIENT: 11,
+  CONSUMER: 12,
+  PRODUCER: 13,
+} as const;
+
 export const Size = { MESSAGE: 0, SEND_QUEUE: 1, RECV_QUEUE: 2, CONNECTIONS: 3 } as const;
 export const Channel = { SEND: 0, RECV: 1, SERVICE: 2 } as const;
 

@@ -1,21 +1,21 @@
 import { EventEmitter } from 'node:events';
 import { inspect, type InspectOptions } from 'node:util';
 import { DEFAULT_SPIN, validate } from '@verbs/core/provider';
-import { bytes, device as deviceOf, representor as representorOf, serviceName, signalOf } from './arguments.js';
-import type { Device, Representor } from './device.js';
-import type { EndpointEvents, EndpointOptions, Received, ServiceState, WaitOptions } from './endpoint-types.js';
-import { checked, DocaError, DocaStatus } from './errors.js';
+import { bytes, serviceName, signalOf } from '../base/arguments.js';
+import { deviceOf, representorOf } from '../base/device.js';
+import type { Device, Representor } from '../base/device.js';
+import { unlessAborted, type WaitOptions } from '../base/waiting.js';
+import type { EndpointEvents, EndpointOptions, Received, ServiceState } from './types.js';
+import { checked, DocaError, DocaStatus } from '../base/errors.js';
 import { connectHint, listenHint } from './hints.js';
-import { Size } from './native.js';
+import { Size } from '../base/native.js';
 import { NativeEndpoint } from './native-endpoint.js';
 import type { PeerAddr } from './peer-addr.js';
-import { checkPeer, Peers } from './peers.js';
+import { checkPeer, Peers, serviceState } from './peers.js';
 import { PendingReceives } from './pending-receives.js';
 import { PendingSends } from './pending-sends.js';
 import { lostPeer, Receiver } from './receiver.js';
-import { serviceState } from './service-state.js';
 import { Turn, yieldToLoop } from './turn.js';
-import { unlessAborted } from './waiting.js';
 
 /**
  * One end of a channel (`doca_comm_channel_ep_t`): a service on the DPU with many clients, or a client on the host.

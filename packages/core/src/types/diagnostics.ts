@@ -1,14 +1,15 @@
-import type { CompletionQueue } from '../completion/completion-queue.js';
-import type { WorkCompletion } from '../completion/work-completion.js';
-import type { AsyncEvent } from '../device/async-event.js';
-import type { Context } from '../device/context.js';
 import type { QpState } from '../enums/index.js';
-import type { LibraryKind } from '../library/libraries.js';
-import type { MemoryRegion } from '../memory/memory-region.js';
-import type { RecvWr, SendWr } from '../posting/work-request.js';
-import type { QueuePair } from '../qp/queue-pair.js';
-import type { ReceiveWorkQueue } from '../qp/receive-work-queue.js';
-import type { SharedReceiveQueue } from '../qp/shared-receive-queue.js';
+import type { AsyncEvent, LibraryKind } from './device.js';
+import type {
+  CompletionQueue,
+  Context,
+  MemoryRegion,
+  QueuePair,
+  ReceiveWorkQueue,
+  SharedReceiveQueue,
+  WorkCompletion,
+} from './objects.js';
+import type { RecvWr, SendWr } from './work-request.js';
 
 /** `verbs:object:open`, `verbs:object:close` and `verbs:object:leaked`: an object. */
 export interface ObjectMessage {

@@ -1,9 +1,9 @@
 import { inspect, type InspectOptions } from 'node:util';
 import { validate } from '@verbs/core/provider';
-import { signalOf } from './arguments.js';
-import { checked, DocaError, DocaStatus } from './errors.js';
-import type { End } from './end.js';
-import type { Endpoint } from './endpoint.js';
+import { signalOf } from '../base/arguments.js';
+import { checked, DocaError, DocaStatus } from '../base/errors.js';
+import type { End } from '../base/end.js';
+import type { Endpoint } from '../base/objects.js';
 
 /** The counters of a connection, as of the last `updateInfo()`. */
 export interface PeerStats {

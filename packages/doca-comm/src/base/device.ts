@@ -1,10 +1,9 @@
 import { inspect, type InspectOptions } from 'node:util';
-import { type Members, softHint, validate } from '@verbs/core/provider';
-import { api as apiArgument, device as deviceOf, deviceInfo } from './arguments.js';
+import { members, type Members, softHint, validate } from '@verbs/core/provider';
+import { api as apiArgument } from './arguments.js';
 import { checked, DocaError, DocaStatus } from './errors.js';
-import { ComchCapability } from './comch/events.js';
 import { type Api, apiOf, loadLibrary, type Library, type LibraryKind } from './libraries.js';
-import { native, Size, type DeviceHandle, type RepresentorHandle } from './native.js';
+import { ComchCapability, native, Size, type DeviceHandle, type RepresentorHandle } from './native.js';
 
 /** A device, as `listDevices()` describes it. */
 export interface DeviceInfo {
@@ -28,7 +27,7 @@ export interface RepresentorInfo {
   vuid: string;
 }
 
-declare enum RepresentorFilterValue {
+enum RepresentorFilterValue {
   /** `DOCA_DEVINFO_REP_FILTER_ALL`: all functions. */
   ALL = 0,
   /** `DOCA_DEVINFO_REP_FILTER_NET`: network functions. */
@@ -37,11 +36,7 @@ declare enum RepresentorFilterValue {
   EMULATED = 1 << 2,
 }
 /** The values of `doca_devinfo_rep_filter`. */
-export const RepresentorFilter: Members<typeof RepresentorFilterValue> = {
-  ALL: 0,
-  NET: 1 << 1,
-  EMULATED: 1 << 2,
-};
+export const RepresentorFilter: Members<typeof RepresentorFilterValue> = members(RepresentorFilterValue);
 /** A value of {@link RepresentorFilter}. A number that comes from C is one as well; another enumeration's value is not. */
 export type RepresentorFilter = RepresentorFilterValue;
 
@@ -275,4 +270,30 @@ export function openRepresentor(device: Device, representor: RepresentorInfo | s
   }
   const handle = native.openRepresentor(device.handle, RepresentorFilter.ALL, info.pciAddr);
   return new Representor(device, info, checked<RepresentorHandle>(handle, 'doca_dev_rep_open'));
+}
+
+/** Not by `instanceof`: the device may be of another copy of this package. What is wrong in it, the addon finds. */
+export function deviceOf(value: unknown, path = 'device'): Device {
+  if (!has(value, ['handle', 'library'])) throw validate.typeError(path, 'a Device', value);
+  return value as unknown as Device;
+}
+
+export function representorOf(value: unknown, path: string): Representor {
+  if (!has(value, ['handle', 'device'])) throw validate.typeError(path, 'a Representor', value);
+  deviceOf(value['device'], `${path}.device`);
+  return value as unknown as Representor;
+}
+
+function deviceInfo(value: unknown, path: string): DeviceInfo {
+  if (!has(value, ['library', 'pciAddr', 'ibdevName']))
+    throw validate.typeError(path, 'a name or one of listDevices()', value);
+  const { library, pciAddr, ibdevName } = value;
+  const known =
+    (library === 'system' || library === 'soft') && [pciAddr, ibdevName].every((x) => typeof x === 'string');
+  if (!known) throw validate.typeError(path, 'a name or one of listDevices()', value);
+  return value as unknown as DeviceInfo;
+}
+
+function has(value: unknown, names: string[]): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && names.every((name) => name in value);
 }
