@@ -23,9 +23,10 @@ function casesOf(name: string): Case[] {
   if (has('atomic')) {
     cases.push(one('-A CMP_AND_SWAP', usual), one('-A FETCH_AND_ADD', usual));
   } else {
-    // In cycles, where it can be asked for: for microseconds, both ends measure their processor again for each size.
-    const all = name.endsWith('_lat') ? '-a --report-cycles' : '-a';
-    cases.push(one('-s 1', [1]), one(all, allSizes, 5), one('-m 256 -s 5000', [5000]));
+    cases.push(one('-s 1', [1]), one('-s 8388608', [8388608], 5), one('-m 256 -s 5000', [5000]));
+    // Both ends measure their processor again for each size, a quarter of a second each, but not for cycles.
+    if (name === 'ib_send_bw') cases.push(one('-a', allSizes, 5));
+    if (name === 'ib_write_lat') cases.push(one('-a --report-cycles', allSizes, 5));
   }
   if (has('send') || has('write')) {
     // Nothing slows a sender of UC or UD down: what is sent at once must fit into the receiver's socket buffer.

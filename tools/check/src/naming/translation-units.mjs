@@ -20,7 +20,6 @@ const apart = ['binding', 'model/dropin', 'system'];
 const alone = [
   'packages/mlx5/native/model/dr/action.cc',
   'packages/mlx5/native/model/library/exports.cc',
-  'packages/soft/native/abi/device/text.cc',
   'trials/uverbs/native/kernel/write_commands.cc',
 ].map((path) => join(root, path));
 

@@ -27,7 +27,7 @@ struct LongAction {
 };
 static_assert(sizeof(LongAction) == kLongAction);
 
-int add(const LongAction& action, FlowRequest& request) {
+int add_action(const LongAction& action, FlowRequest& request) {
   const mlx5dv_flow_action_attr& attr = action.plain;
   switch (static_cast<unsigned>(attr.type)) {
     case MLX5DV_FLOW_ACTION_DEST_IBV_QP:
@@ -62,7 +62,7 @@ ibv_flow* create(mlx5dv_flow_matcher* handle, const mlx5dv_flow_match_parameters
     std::memcpy(static_cast<void*>(&action), static_cast<const char*>(actions) + i * stride, stride);
     // The short structure belongs to headers without this type.
     if (stride == kPlainAction && action.plain.type == kCountersDevxWithOffset) return null_with<ibv_flow>(EOPNOTSUPP);
-    if (const int error = add(action, *request)) return null_with<ibv_flow>(error);
+    if (const int error = add_action(action, *request)) return null_with<ibv_flow>(error);
   }
   return create_flow(*matcher, match_bytes(*value), std::move(request));
 }
@@ -162,7 +162,7 @@ namespace {
 
 constexpr std::uint32_t kKnownFlags = IBV_FLOW_ATTR_FLAGS_DONT_TRAP | IBV_FLOW_ATTR_FLAGS_EGRESS;
 
-int check(const Context& context, const ibv_flow_attr& attr) {
+int check_attr(const Context& context, const ibv_flow_attr& attr) {
   if (attr.comp_mask != 0 || (attr.flags & ~kKnownFlags) != 0) return EINVAL;
   ibv_device_attr device{};
   if (const int error = context.base.query_device(context.ibv, &device)) return error;
@@ -181,7 +181,7 @@ ibv_flow* create_spec_flow(ibv_qp* ibv, ibv_flow_attr* attr) {
   const RawQp* qp = find_qp(ibv);
   if (!qp || !attr) return null_with<ibv_flow>(EINVAL);
   Context& context = *qp->owner;
-  if (const int error = check(context, *attr)) return null_with<ibv_flow>(error);
+  if (const int error = check_attr(context, *attr)) return null_with<ibv_flow>(error);
   auto matcher = std::make_unique<FlowMatcher>();
   matcher->owner = &context;
   matcher->priority = attr->type == IBV_FLOW_ATTR_NORMAL ? attr->priority : kPriorities - 1;

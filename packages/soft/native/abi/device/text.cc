@@ -15,7 +15,7 @@
 namespace {
 
 template <std::size_t n>
-const char* text_of(const char* const (&texts)[n], int value) {
+const char* name_in(const char* const (&texts)[n], int value) {
   const bool known = value >= 0 && static_cast<std::size_t>(value) < n && texts[value];
   return known ? texts[value] : "unknown";
 }
@@ -51,7 +51,7 @@ const char* ibv_wc_status_str(ibv_wc_status status) {
       "TM error",
       "TM software rendezvous",
   };
-  return text_of(kTexts, status);
+  return name_in(kTexts, status);
 }
 
 const char* ibv_event_type_str(ibv_event_type event) {
@@ -78,7 +78,7 @@ const char* ibv_event_type_str(ibv_event_type event) {
       "WQ fatal",
       "Device link speed change",
   };
-  return text_of(kTexts, event);
+  return name_in(kTexts, event);
 }
 
 const char* ibv_node_type_str(ibv_node_type type) {
@@ -92,7 +92,7 @@ const char* ibv_node_type_str(ibv_node_type type) {
       "usNIC UDP",
       "unspecified",
   };
-  return text_of(kTexts, type);
+  return name_in(kTexts, type);
 }
 
 // Of rdma-core's private functions; its own programs call it.
@@ -115,12 +115,12 @@ const char* ibv_wr_opcode_str(ibv_wr_opcode opcode) {
       "flush",
       "atomic-write",
   };
-  return text_of(kTexts, opcode);
+  return name_in(kTexts, opcode);
 }
 
 const char* ibv_port_state_str(ibv_port_state state) {
   static const char* const kTexts[] = {"no state change (NOP)", "down", "init", "armed", "active", "active defer"};
-  return text_of(kTexts, state);
+  return name_in(kTexts, state);
 }
 
 }  // extern "C"

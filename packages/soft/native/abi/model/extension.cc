@@ -254,7 +254,7 @@ int at_fork(verbs_soft_lock_rank rank, void (*prepare)(), void (*parent)(), void
   return host::at_fork(place, prepare, parent, child) ? 0 : ENOMEM;
 }
 
-const verbs_soft_extension_table kTable = {
+const verbs_soft_extension_table kExtensionTable = {
     .version = VERBS_SOFT_EXTENSION_VERSION,
     .register_model = kGuarded<register_model>,
     .ensure_device = kGuarded<ensure_device>,
@@ -291,7 +291,7 @@ const verbs_soft_extension_table kTable = {
 extern "C" {
 
 const verbs_soft_extension_table* verbs_soft_extension(std::uint32_t version) {
-  return version == VERBS_SOFT_EXTENSION_VERSION ? &kTable : nullptr;
+  return version == VERBS_SOFT_EXTENSION_VERSION ? &kExtensionTable : nullptr;
 }
 
 // A libibverbs with this symbol is the software NIC's, under every file name.

@@ -26,7 +26,7 @@ void release_qp(abi::Qp* qp) {
   delete qp;
 }
 
-int detach(abi::Qp* qp) {
+int detach_qp(abi::Qp* qp) {
   const int error = abi::control(qp->ibv.context, [&](nic::Nic& nic, link::Nanos) {
     auto* first = static_cast<host::EventTarget*>(qp->nic->owner);
     if (first == &qp->events && !first->sharing) {
@@ -52,7 +52,7 @@ int detach(abi::Qp* qp) {
 void destroy_qp_unacknowledged(void* object) {
   auto* qp = static_cast<abi::Qp*>(object);
   abi::of(qp->ibv.context)->adapter->multicast.detach_all(qp->nic);
-  if (detach(qp) == 0) release_qp(qp);
+  if (detach_qp(qp) == 0) release_qp(qp);
 }
 
 // Control calls of a QP also set ibv_qp.state, which programs read.
@@ -204,7 +204,7 @@ int ibv_query_qp(ibv_qp* ibv, ibv_qp_attr* attr, int, ibv_qp_init_attr* init_att
 int soft_destroy_qp(ibv_qp* ibv) {
   return verb([&] {
     abi::Qp* qp = abi::of(ibv);
-    if (const int error = detach(qp)) return error;
+    if (const int error = detach_qp(qp)) return error;
     const auto is_acknowledged = [&] { return ibv->events_completed == qp->events.async_reported; };
     abi::release_acknowledged(*ibv, is_acknowledged, [&] { release_qp(qp); });
     return 0;

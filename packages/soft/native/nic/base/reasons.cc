@@ -10,7 +10,7 @@ namespace {
 
 // Formats of a value: none (decimal), x (hexadecimal), access, attributes, state, type, operation, mtu (bytes), wait
 // (ibv_qp_attr.timeout).
-constexpr ReasonInfo kTable[] = {
+constexpr ReasonInfo kReasonTable[] = {
     {Reason::kNone, "none", "nothing was wrong", ""},
 
     {Reason::kDropMalformed, "drop_malformed", "the packet has no form that RoCE v2 knows",
@@ -234,10 +234,10 @@ constexpr ReasonInfo kTable[] = {
     {Reason::kUnmapped, "unmapped", "the {length} bytes at {address:x} are not all mapped, or not with that access",
      "register memory that the program has, and may write to where access has writing"},
 };
-static_assert(std::size(kTable) == kReasons, "a reason is missing in the table");
+static_assert(std::size(kReasonTable) == kReasons, "a reason is missing in the table");
 consteval bool is_in_order() {
-  for (std::size_t i = 0; i < std::size(kTable); ++i) {
-    if (kTable[i].reason != static_cast<Reason>(i)) return false;
+  for (std::size_t i = 0; i < std::size(kReasonTable); ++i) {
+    if (kReasonTable[i].reason != static_cast<Reason>(i)) return false;
   }
   return true;
 }
@@ -375,7 +375,7 @@ void for_each_part(const Why& why, const Literal& literal, const Value& value) {
 
 const ReasonInfo& info_of(Reason reason) {
   const auto index = static_cast<std::size_t>(reason);
-  return kTable[index < kReasons ? index : 0];
+  return kReasonTable[index < kReasons ? index : 0];
 }
 
 std::string sentence_of(const Why& why) {

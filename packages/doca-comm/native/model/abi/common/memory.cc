@@ -84,13 +84,13 @@ doca_error_t with(const doca_mmap* handle, Call&& call) {
   });
 }
 
-BufferSource* find(const doca_buf_inventory* handle) { return InventoryPool::get().find(handle); }
-BufferSource* find(const doca_buf_pool* handle) { return BufPoolPool::get().find(handle); }
+BufferSource* source_of(const doca_buf_inventory* handle) { return InventoryPool::get().find(handle); }
+BufferSource* source_of(const doca_buf_pool* handle) { return BufPoolPool::get().find(handle); }
 
 template <typename Source, typename Call>
 doca_error_t from(const Source* handle, Call&& call) {
   return contained([&]() -> doca_error_t {
-    BufferSource* source = find(handle);
+    BufferSource* source = source_of(handle);
     return source ? call(*source) : DOCA_ERROR_INVALID_VALUE;
   });
 }
@@ -130,7 +130,7 @@ doca_error_t get_user_data(const Source* handle, doca_data* data) {
 }
 
 template <typename Source>
-doca_error_t set_user_data(Source* handle, doca_data data) {
+doca_error_t set_source_data(Source* handle, doca_data data) {
   return from(handle, [&](BufferSource& source) {
     source.user_data = data;
     return DOCA_SUCCESS;
@@ -384,7 +384,7 @@ doca_error_t doca_buf_inventory_buf_dup(doca_buf_inventory* inventory, const doc
   });
 }
 doca_error_t doca_buf_inventory_set_user_data(doca_buf_inventory* inventory, doca_data user_data) {
-  return set_user_data(inventory, user_data);
+  return set_source_data(inventory, user_data);
 }
 doca_error_t doca_buf_inventory_get_user_data(const doca_buf_inventory* inventory, doca_data* user_data) {
   return get_user_data(inventory, user_data);
@@ -454,7 +454,7 @@ doca_error_t doca_buf_pool_get_num_free_elements(const doca_buf_pool* buf_pool, 
   return count(buf_pool, num_free_elements, &BufferSource::free_elements);
 }
 doca_error_t doca_buf_pool_set_user_data(doca_buf_pool* buf_pool, doca_data user_data) {
-  return set_user_data(buf_pool, user_data);
+  return set_source_data(buf_pool, user_data);
 }
 doca_error_t doca_buf_pool_get_user_data(const doca_buf_pool* buf_pool, doca_data* user_data) {
   return get_user_data(buf_pool, user_data);
