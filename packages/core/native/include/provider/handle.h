@@ -12,7 +12,7 @@
 namespace verbs::provider {
 
 namespace detail {
-inline const char copy_of_the_addon = 0;
+inline const char kCopyOfTheAddon = 0;
 }  // namespace detail
 
 // The content of an External with that tag; null for any other value.
@@ -62,7 +62,7 @@ class Handles {
  private:
   // A process may have loaded two copies of an addon, of two versions even, and JavaScript may bring the handles of one
   // to the other, whose objects may be laid out differently. So a tag also names the copy, by an address in it.
-  napi_type_tag tag() const { return {kind_, reinterpret_cast<std::uintptr_t>(&detail::copy_of_the_addon)}; }
+  napi_type_tag tag() const { return {kind_, reinterpret_cast<std::uintptr_t>(&detail::kCopyOfTheAddon)}; }
   Napi::Value marked(Napi::Env env, napi_value external) const {
     const napi_type_tag its_tag = tag();
     if (napi_type_tag_object(env, external, &its_tag) != napi_ok) throw Napi::Error::New(env);
