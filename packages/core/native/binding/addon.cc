@@ -30,7 +30,7 @@ namespace {
 // errnoName(number): 'EINVAL', or undefined. Node's own table lacks names that RDMA uses, EREMOTEIO for one.
 Napi::Value errno_name(const Napi::CallbackInfo& info) {
 #if defined(__GLIBC__)
-  const char* name = strerrorname_np(info[0].As<Napi::Number>().Int32Value());
+  const char* name = strerrorname_np(number_of<int>(info[0]));
 #else  // musl has no names
   const char* name = nullptr;
 #endif
@@ -40,9 +40,9 @@ Napi::Value errno_name(const Napi::CallbackInfo& info) {
 // errnoText(number): 'Invalid argument'
 Napi::Value errno_text(const Napi::CallbackInfo& info) {
 #if defined(__GLIBC__)
-  const char* text = strerrordesc_np(info[0].As<Napi::Number>().Int32Value());
+  const char* text = strerrordesc_np(number_of<int>(info[0]));
 #else
-  const char* text = strerror(info[0].As<Napi::Number>().Int32Value());
+  const char* text = strerror(number_of<int>(info[0]));
 #endif
   return Napi::String::New(info.Env(), text == nullptr ? "Unknown error" : text);
 }

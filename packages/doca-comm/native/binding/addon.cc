@@ -15,8 +15,8 @@ static Napi::Object init_addon(Napi::Env env, Napi::Object exports) {
   Representor::init(exports);
   Endpoint::init(exports);
   Endpoint::init_peers(exports);
-  init_engine(env, exports);
-  init_comch(env, exports);
+  init_engine(exports);
+  init_comch(exports);
   return exports;
 }
 NODE_API_MODULE(verbs_doca_comm, init_addon)

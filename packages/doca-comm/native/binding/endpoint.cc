@@ -8,14 +8,13 @@
 
 namespace verbs::doca_comm::binding {
 
-Endpoint::Endpoint(const Library& library, std::shared_ptr<provider::Environment> environment,
-                   doca_comm_channel_ep_t* ep)
+Endpoint::Endpoint(const Library& library, std::shared_ptr<Environment> environment, doca_comm_channel_ep_t* ep)
     : library_(library), environment_(std::move(environment)), ep_(ep) {
   environment_->loop_users.insert(this);
 }
 
 void Endpoint::leave(const std::shared_ptr<void>& done) {
-  for (provider::DescriptorWatcher& watcher : watchers_) watcher.close(done);
+  for (DescriptorWatcher& watcher : watchers_) watcher.close(done);
   environment_->loop_users.erase(this);
   numbers_.clear();
   addresses_.clear();
@@ -82,17 +81,15 @@ doca_error_t Endpoint::arm(Channel channel) {
 namespace {
 
 Napi::Value create(const Napi::CallbackInfo& info) {
-  const Library& library = library_of(info, 0);
+  const Library& library = kLibraries.of(info, 0);
   doca_comm_channel_ep_t* ep = nullptr;
-  if (!library.channel()) return failure(info, DOCA_ERROR_NOT_SUPPORTED);
-  if (const doca_error_t error = library.channel()->ep_create(&ep)) return failure(info, error);
-  return give(info.Env(),
-              std::make_unique<Endpoint>(library, provider::environment_of<provider::Environment>(info.Env()), ep),
-              kEndpointTag);
+  if (!library.channel()) return failure(info.Env(), DOCA_ERROR_NOT_SUPPORTED);
+  if (const doca_error_t error = library.channel()->ep_create(&ep)) return failure(info.Env(), error);
+  return kEndpoints.give(info.Env(), std::make_unique<Endpoint>(library, environment_of<Environment>(info.Env()), ep));
 }
 
 Napi::Value destroy_endpoint(const Napi::CallbackInfo& info) {
-  return failure(info, endpoint_of(info).destroy(nullptr));
+  return failure(info.Env(), endpoint_of(info).destroy(nullptr));
 }
 
 // destroyInBackground(endpoint): a promise of the result
@@ -101,7 +98,7 @@ Napi::Value destroy_in_background(const Napi::CallbackInfo& info) {
   const ChannelFunctions& f = ep.functions();
   doca_comm_channel_ep_t* released = ep.release();
   const auto work = [&f, released] { return released ? f.ep_destroy(released) : DOCA_SUCCESS; };
-  return BackgroundCall::start(info, ep, work, [](doca_error_t error) { return -static_cast<double>(error); });
+  return BackgroundCall::start(info, ep, work, [](doca_error_t error) { return result_of(error); });
 }
 
 // getSize(endpoint, which): 0 message, 1 send queue, 2 receive queue
@@ -110,8 +107,8 @@ Napi::Value get_size(const Napi::CallbackInfo& info) {
   const ChannelFunctions& f = ep.functions();
   const std::array getters{f.ep_get_max_msg_size, f.ep_get_send_queue_size, f.ep_get_recv_queue_size};
   std::uint16_t size = 0;
-  const doca_error_t error = getters.at(info[1].As<Napi::Number>().Uint32Value())(ep.get(), &size);
-  return error ? failure(info, error) : number(info, size);
+  const doca_error_t error = getters.at(number_of<std::uint32_t>(info[1]))(ep.get(), &size);
+  return error ? failure(info.Env(), error) : number(info.Env(), size);
 }
 
 // setSize(endpoint, which, size)
@@ -119,8 +116,8 @@ Napi::Value set_size(const Napi::CallbackInfo& info) {
   Endpoint& ep = endpoint_of(info);
   const ChannelFunctions& f = ep.functions();
   const std::array setters{f.ep_set_max_msg_size, f.ep_set_send_queue_size, f.ep_set_recv_queue_size};
-  const auto size = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
-  return failure(info, setters.at(info[1].As<Napi::Number>().Uint32Value())(ep.get(), size));
+  const auto size = number_of<std::uint16_t>(info[2]);
+  return failure(info.Env(), setters.at(number_of<std::uint32_t>(info[1]))(ep.get(), size));
 }
 
 // An object of one library is no object of the other, which would read it as its own.
@@ -131,35 +128,35 @@ bool same_library(const Endpoint& ep, const Object& object) {
 
 Napi::Value set_device(const Napi::CallbackInfo& info) {
   Endpoint& ep = endpoint_of(info);
-  const Device& device = handle<Device>(info, 1, kDeviceTag);
-  if (!same_library(ep, device)) return failure(info, DOCA_ERROR_INVALID_VALUE);
-  return failure(info, ep.functions().ep_set_device(ep.get(), device.get()));
+  const Device& device = kDevices.of(info, 1);
+  if (!same_library(ep, device)) return failure(info.Env(), DOCA_ERROR_INVALID_VALUE);
+  return failure(info.Env(), ep.functions().ep_set_device(ep.get(), device.get()));
 }
 
 Napi::Value set_representor(const Napi::CallbackInfo& info) {
   Endpoint& ep = endpoint_of(info);
-  const Representor& representor = handle<Representor>(info, 1, kRepresentorTag);
-  if (!same_library(ep, representor)) return failure(info, DOCA_ERROR_INVALID_VALUE);
-  return failure(info, ep.functions().ep_set_device_rep(ep.get(), representor.get()));
+  const Representor& representor = kRepresentors.of(info, 1);
+  if (!same_library(ep, representor)) return failure(info.Env(), DOCA_ERROR_INVALID_VALUE);
+  return failure(info.Env(), ep.functions().ep_set_device_rep(ep.get(), representor.get()));
 }
 
 Napi::Value listen(const Napi::CallbackInfo& info) {
   Endpoint& ep = endpoint_of(info);
-  return failure(info, ep.functions().ep_listen(ep.get(), info[1].As<Napi::String>().Utf8Value().c_str()));
+  return failure(info.Env(), ep.functions().ep_listen(ep.get(), string_of(info[1]).c_str()));
 }
 
 Endpoint::Channel channel_of(const Napi::CallbackInfo& info) {
-  const std::uint32_t channel = info[1].As<Napi::Number>();
+  const std::uint32_t channel = number_of<std::uint32_t>(info[1]);
   if (channel >= Endpoint::kChannels) throw Napi::RangeError::New(info.Env(), "no such event channel");
   return static_cast<Endpoint::Channel>(channel);
 }
 
 // watch(endpoint, channel, callback), arm(endpoint, channel), rest(endpoint, channel), disarm(endpoint, channel)
 Napi::Value watch_channel(const Napi::CallbackInfo& info) {
-  return failure(info, endpoint_of(info).watch(channel_of(info), info[2].As<Napi::Function>()));
+  return failure(info.Env(), endpoint_of(info).watch(channel_of(info), info[2].As<Napi::Function>()));
 }
 Napi::Value arm_channel(const Napi::CallbackInfo& info) {
-  return failure(info, endpoint_of(info).arm(channel_of(info)));
+  return failure(info.Env(), endpoint_of(info).arm(channel_of(info)));
 }
 Napi::Value rest_channel(const Napi::CallbackInfo& info) {
   endpoint_of(info).rest(channel_of(info));
@@ -173,18 +170,18 @@ Napi::Value disarm_channel(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void Endpoint::init(Napi::Object exports) {
-  add_function<create>(exports, "createEndpoint");
-  add_function<destroy_endpoint>(exports, "destroyEndpoint");
-  add_function<destroy_in_background>(exports, "destroyInBackground");
-  add_function<get_size>(exports, "getSize");
-  add_function<set_size>(exports, "setSize");
-  add_function<set_device>(exports, "setDevice");
-  add_function<set_representor>(exports, "setRepresentor");
-  add_function<listen>(exports, "listen");
-  add_function<watch_channel>(exports, "watch");
-  add_function<arm_channel>(exports, "arm");
-  add_function<rest_channel>(exports, "rest");
-  add_function<disarm_channel>(exports, "disarm");
+  export_function<create>(exports, "createEndpoint");
+  export_function<destroy_endpoint>(exports, "destroyEndpoint");
+  export_function<destroy_in_background>(exports, "destroyInBackground");
+  export_function<get_size>(exports, "getSize");
+  export_function<set_size>(exports, "setSize");
+  export_function<set_device>(exports, "setDevice");
+  export_function<set_representor>(exports, "setRepresentor");
+  export_function<listen>(exports, "listen");
+  export_function<watch_channel>(exports, "watch");
+  export_function<arm_channel>(exports, "arm");
+  export_function<rest_channel>(exports, "rest");
+  export_function<disarm_channel>(exports, "disarm");
 }
 
 }  // namespace verbs::doca_comm::binding

@@ -70,6 +70,6 @@ class Endpoint final : public provider::LoopUser {
 };
 
 // The endpoint that is the call's first argument; throws if it is none.
-inline Endpoint& endpoint_of(const Napi::CallbackInfo& info) { return handle<Endpoint>(info, 0, kEndpointTag); }
+inline Endpoint& endpoint_of(const Napi::CallbackInfo& info) { return kEndpoints.of(info, 0); }
 
 }  // namespace verbs::doca_comm::binding

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "binding/handle.h"
-#include "provider/loaded_file.h"
+#include "provider/loaded_library.h"
 
 namespace verbs::doca_comm::binding {
 
@@ -200,7 +200,7 @@ namespace {
 // what libdoca_common says of itself, '3.1.0105'; '' if it says nothing. The library stays loaded, as each of DOCA's
 // does.
 Napi::Value describe(const Napi::CallbackInfo& info) {
-  void* library = dlopen(info[0].ToString().Utf8Value().c_str(), RTLD_LAZY | RTLD_LOCAL);
+  void* library = dlopen(string_of(info[0]).c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library) return info.Env().Undefined();
   const auto runtime = reinterpret_cast<const char* (*)()>(dlsym(library, "doca_version_runtime"));
   const char* version = runtime ? runtime() : nullptr;
@@ -214,25 +214,23 @@ Napi::Value describe(const Napi::CallbackInfo& info) {
 // openLibrary(common, nic): { handle, soft } or { reason }
 Napi::Value open_library(const Napi::CallbackInfo& info) {
   std::string reason;
-  Library* library = Library::open(info[0].As<Napi::String>(), info[1].As<Napi::String>(), &reason);
+  Library* library = Library::open(string_of(info[0]), string_of(info[1]), &reason);
   Napi::Object result = Napi::Object::New(info.Env());
   if (!library) {
     result["reason"] = reason;
     return result;
   }
-  auto handle = Napi::External<Library>::New(info.Env(), library);
-  handle.TypeTag(&kLibraryTag);
-  result["handle"] = handle;
+  result["handle"] = kLibraries.lend(info.Env(), library);
   result["soft"] = library->soft();
   return result;
 }
 
 // openChannel(library, file): { services } or { reason }
 Napi::Value load_channel(const Napi::CallbackInfo& info) {
-  Library& library = handle<Library>(info, 0, kLibraryTag);
+  Library& library = kLibraries.of(info, 0);
   std::string reason;
   Napi::Object result = Napi::Object::New(info.Env());
-  if (library.open_channel(info[1].As<Napi::String>(), &reason)) {
+  if (library.open_channel(string_of(info[1]), &reason)) {
     result["services"] = library.channel()->ep_update_service_state_info != nullptr;
   } else {
     result["reason"] = reason;
@@ -242,10 +240,10 @@ Napi::Value load_channel(const Napi::CallbackInfo& info) {
 
 // openComch(library, file): { prefix, fastPath: why there is none, '' if there is } or { reason }
 Napi::Value load_comch(const Napi::CallbackInfo& info) {
-  Library& library = handle<Library>(info, 0, kLibraryTag);
+  Library& library = kLibraries.of(info, 0);
   std::string reason;
   Napi::Object result = Napi::Object::New(info.Env());
-  if (library.open_comch(info[1].As<Napi::String>(), &reason)) {
+  if (library.open_comch(string_of(info[1]), &reason)) {
     result["prefix"] = library.prefix();
     result["fastPath"] = library.fast_path() ? "" : library.fast_path_reason();
   } else {
@@ -256,24 +254,24 @@ Napi::Value load_comch(const Napi::CallbackInfo& info) {
 
 // setFaults(library, plan or null): 0 or the negated errno
 Napi::Value set_plan(const Napi::CallbackInfo& info) {
-  const Library& library = library_of(info, 0);
-  if (info[1].IsNull()) return number(info, library.set_faults(nullptr));
-  return number(info, library.set_faults(info[1].As<Napi::String>().Utf8Value().c_str()));
+  const Library& library = kLibraries.of(info, 0);
+  if (info[1].IsNull()) return number(info.Env(), library.set_faults(nullptr));
+  return number(info.Env(), library.set_faults(string_of(info[1]).c_str()));
 }
 
 Napi::Value last_reason(const Napi::CallbackInfo& info) {
-  return Napi::String::New(info.Env(), library_of(info, 0).last_error());
+  return Napi::String::New(info.Env(), kLibraries.of(info, 0).last_error());
 }
 
 }  // namespace
 
 void Library::init(Napi::Object exports) {
-  add_function<open_library>(exports, "openLibrary");
-  add_function<load_channel>(exports, "openChannel");
-  add_function<load_comch>(exports, "openComch");
-  add_function<describe>(exports, "describe");
-  add_function<set_plan>(exports, "setFaults");
-  add_function<last_reason>(exports, "lastError");
+  export_function<open_library>(exports, "openLibrary");
+  export_function<load_channel>(exports, "openChannel");
+  export_function<load_comch>(exports, "openComch");
+  export_function<describe>(exports, "describe");
+  export_function<set_plan>(exports, "setFaults");
+  export_function<last_reason>(exports, "lastError");
 }
 
 }  // namespace verbs::doca_comm::binding

@@ -10,13 +10,13 @@ std::string pci_of(const DeviceFunctions& f, const doca_devinfo_rep* info) {
 
 // listRepresentors(device, filter): an array, or the error
 Napi::Value list_representors(const Napi::CallbackInfo& info) {
-  const Device& device = handle<Device>(info, 0, kDeviceTag);
+  const Device& device = kDevices.of(info, 0);
   const DeviceFunctions& f = device.functions();
-  if (!device.get()) return failure(info, DOCA_ERROR_INVALID_VALUE);
+  if (!device.get()) return failure(info.Env(), DOCA_ERROR_INVALID_VALUE);
   doca_devinfo_rep** list = nullptr;
   std::uint32_t count = 0;
-  const doca_error_t error = f.rep_create_list(device.get(), info[1].As<Napi::Number>(), &list, &count);
-  if (error != DOCA_SUCCESS) return failure(info, error);
+  const doca_error_t error = f.rep_create_list(device.get(), number_of<std::uint32_t>(info[1]), &list, &count);
+  if (error != DOCA_SUCCESS) return failure(info.Env(), error);
   Napi::Array result = Napi::Array::New(info.Env());
   for (std::uint32_t i = 0; i < count; ++i) {
     char vuid[DOCA_DEVINFO_REP_VUID_SIZE] = {};
@@ -32,34 +32,34 @@ Napi::Value list_representors(const Napi::CallbackInfo& info) {
 
 // openRepresentor(device, filter, pciAddr): a handle, or the error
 Napi::Value open_representor(const Napi::CallbackInfo& info) {
-  const Device& device = handle<Device>(info, 0, kDeviceTag);
+  const Device& device = kDevices.of(info, 0);
   const DeviceFunctions& f = device.functions();
-  if (!device.get()) return failure(info, DOCA_ERROR_INVALID_VALUE);
-  const std::string pci = info[2].As<Napi::String>();
+  if (!device.get()) return failure(info.Env(), DOCA_ERROR_INVALID_VALUE);
+  const std::string pci = string_of(info[2]);
   doca_devinfo_rep** list = nullptr;
   std::uint32_t count = 0;
-  doca_error_t error = f.rep_create_list(device.get(), info[1].As<Napi::Number>(), &list, &count);
-  if (error != DOCA_SUCCESS) return failure(info, error);
+  doca_error_t error = f.rep_create_list(device.get(), number_of<std::uint32_t>(info[1]), &list, &count);
+  if (error != DOCA_SUCCESS) return failure(info.Env(), error);
   error = DOCA_ERROR_NOT_FOUND;
   doca_dev_rep* rep = nullptr;
   for (std::uint32_t i = 0; i < count && error == DOCA_ERROR_NOT_FOUND; ++i) {
     if (pci_of(f, list[i]) == pci) error = f.rep_open(list[i], &rep);
   }
   f.rep_destroy_list(list);
-  if (error != DOCA_SUCCESS) return failure(info, error);
-  return give(info.Env(), std::make_unique<Representor>(device.open(), rep), kRepresentorTag);
+  if (error != DOCA_SUCCESS) return failure(info.Env(), error);
+  return kRepresentors.give(info.Env(), std::make_unique<Representor>(device.open(), rep));
 }
 
 Napi::Value close_representor(const Napi::CallbackInfo& info) {
-  return failure(info, handle<Representor>(info, 0, kRepresentorTag).close());
+  return failure(info.Env(), kRepresentors.of(info, 0).close());
 }
 
 }  // namespace
 
 void Representor::init(Napi::Object exports) {
-  add_function<list_representors>(exports, "listRepresentors");
-  add_function<open_representor>(exports, "openRepresentor");
-  add_function<close_representor>(exports, "closeRepresentor");
+  export_function<list_representors>(exports, "listRepresentors");
+  export_function<open_representor>(exports, "openRepresentor");
+  export_function<close_representor>(exports, "closeRepresentor");
 }
 
 }  // namespace verbs::doca_comm::binding

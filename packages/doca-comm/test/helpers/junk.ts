@@ -25,7 +25,8 @@ export async function isProper(what: string, call: () => unknown): Promise<void>
   } catch (error) {
     expect(error, what).toBeInstanceOf(Error);
     const { name, message, code } = error as Error & { code?: string };
-    const ours = /must |is not known|not a handle of|is not KIND/.test(message) && code?.startsWith('ERR_') === true;
+    const ours =
+      /must |is not known|the native handle is not|is not KIND/.test(message) && code?.startsWith('ERR_') === true;
     const proper =
       name === 'DocaError' || ours || /a getter must|an object whose class|^Receiver must be/.test(message);
     expect([what, proper ? 'proper' : `${name}: ${message}`]).toEqual([what, 'proper']);

@@ -2,12 +2,14 @@
 // negated; wrong handles throw. The arguments and results are declared in src/native.ts.
 #include "binding/library.h"
 
-NAPI_MODULE_INIT() {
-  verbs::hbl::binding::init_library(env, exports);
-  verbs::hbl::binding::init_device(env, exports);
-  verbs::hbl::binding::init_encap(env, exports);
-  verbs::hbl::binding::init_usr_fifo(env, exports);
-  verbs::hbl::binding::init_queues(env, exports);
-  verbs::hbl::binding::init_collective(env, exports);
+static Napi::Object init_addon(Napi::Env, Napi::Object exports) {
+  using namespace verbs::hbl::binding;
+  init_library(exports);
+  init_device(exports);
+  init_encap(exports);
+  init_usr_fifo(exports);
+  init_queues(exports);
+  init_collective(exports);
   return exports;
 }
+NODE_API_MODULE(verbs_hbl, init_addon)

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "binding/library.h"
-#include "provider/child.h"
 #include "provider/exchange.h"
 
 namespace verbs::hbl::binding {
@@ -53,30 +52,28 @@ class Encap final : public Child {
 
 // createEncap(library, context, { portNum, encapType, ipv4Addr, l4: udpDstPort or ipProto, header }):
 // { handle, encapNum } | -errno
-napi_value create_encap(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  const Library* library = library_of(arguments, 0);
-  const Taken context = library ? take(arguments, 1, VERBS_CORE_CONTEXT) : nullptr;
-  if (!context) return nullptr;
-  const napi_value given = arguments[2];
+Napi::Value create_encap(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const Library& library = library_of(info, 0);
+  const auto context = take<ibv_context>(info, 1);
+  const Fields given(info[2]);
   Given<hbldv_encap_attr> attr;
-  attr->ipv4_addr = to_u32(env, get(env, given, "ipv4Addr"));
-  attr->port_num = to_u32(env, get(env, given, "portNum"));
-  attr->udp_dst_port = static_cast<std::uint16_t>(to_u32(env, get(env, given, "l4")));
-  attr->encap_type = static_cast<hbldv_encap_type>(to_u32(env, get(env, given, "encapType")));
+  attr->ipv4_addr = given.u32("ipv4Addr");
+  attr->port_num = given.u32("portNum");
+  attr->udp_dst_port = given.number<std::uint16_t>("l4");
+  attr->encap_type = given.number<hbldv_encap_type>("encapType");
   // Last, since a getter may take the memory of a buffer away.
-  const Bytes header = to_bytes(env, get(env, given, "header"));
+  const Bytes header = given.bytes("header");
   attr->tnl_hdr_ptr = reinterpret_cast<std::uintptr_t>(header.data);
   attr->tnl_hdr_size = static_cast<std::uint32_t>(header.size);
   errno = 0;
-  hbldv_encap* encap = library->hbldv_create_encap(pointer<ibv_context>(context), attr.get());
+  hbldv_encap* encap = library.hbldv_create_encap(context.get(), attr.get());
   if (!encap) return failure(env, errno == 0 ? EIO : errno);
-  const auto resource = std::make_shared<Resource>(*library, encap);
-  const napi_value handle = Child::attach(env, std::make_unique<Encap>(resource), {context.get()});
-  if (!handle) return nullptr;
-  napi_value result = object(env);
-  set(env, result, "handle", handle);
-  set(env, result, "encapNum", number(env, resource->number()));
+  const auto resource = std::make_shared<Resource>(library, encap);
+  const Napi::Value handle = Child::attach(env, std::make_unique<Encap>(resource), {context.object()});
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("handle", handle);
+  result.Set("encapNum", resource->number());
   return result;
 }
 
@@ -87,12 +84,7 @@ int drop_share(void* data) {
 
 }  // namespace
 
-bool encap_of(const Arguments& arguments, std::size_t index, EncapShare* share) {
-  Taken keep;
-  const Encap* encap = Child::of<Encap>(arguments, index, &keep);
-  if (encap) *share = encap->resource();
-  return encap != nullptr;
-}
+EncapShare encap_of(Napi::Value value) { return take<Encap>(value)->resource(); }
 
 int keep_encap(verbs_core_object* qp, const EncapShare& share) {
   if (!share) return 0;
@@ -102,6 +94,6 @@ int keep_encap(verbs_core_object* qp, const EncapShare& share) {
   return 0;
 }
 
-void init_encap(napi_env env, napi_value exports) { export_function<create_encap>(env, exports, "createEncap"); }
+void init_encap(Napi::Object exports) { export_function<create_encap>(exports, "createEncap"); }
 
 }  // namespace verbs::hbl::binding

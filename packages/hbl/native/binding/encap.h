@@ -9,8 +9,8 @@ namespace verbs::hbl::binding {
 
 using EncapShare = std::shared_ptr<void>;
 
-// The share of an open encapsulation. False with a TypeError pending for anything else.
-bool encap_of(const Arguments& arguments, std::size_t index, EncapShare* share);
+// The share of an open encapsulation. TypeError for anything else.
+EncapShare encap_of(Napi::Value value);
 // The queue pair keeps it until it was destroyed or reset. 0 or ENOMEM.
 int keep_encap(verbs_core_object* qp, const EncapShare& share);
 

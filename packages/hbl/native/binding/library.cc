@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 
 #include "provider/libraries.h"
-#include "provider/versioned_symbol.h"
 
 namespace verbs::hbl::binding {
 namespace {
@@ -33,29 +32,28 @@ bool find_functions(const std::string& name, Library* library, std::string* reas
 }
 
 Libraries<Library>& libraries() {
-  static auto* all = new Libraries<Library>({0x71f0c5a94e2d4b83ull, 0x9a6db02f35e81c47ull}, "libhbl", find_functions);
+  static auto* all = new Libraries<Library>(0x71f0c5a94e2d4b83ull, "a libhbl", find_functions);
   return *all;
 }
 
-napi_value open_library(const Arguments& arguments) { return libraries().open(arguments); }
+Napi::Value open_library(const Napi::CallbackInfo& info) { return libraries().open(info); }
 
 // isSdk(library): whether it has the functions and the structures of the Gaudi SDK's
-napi_value is_sdk(const Arguments& arguments) {
-  const Library* library = libraries().of(arguments, 0);
-  return library ? boolean(arguments.env, library->is_sdk()) : nullptr;
+Napi::Value is_sdk(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), library_of(info, 0).is_sdk());
 }
 
-napi_value attach_model(const Arguments& arguments) { return libraries().attach_model(arguments); }
+Napi::Value attach_model(const Napi::CallbackInfo& info) { return libraries().attach_model(info); }
 
 }  // namespace
 
-const Library* library_of(const Arguments& arguments, std::size_t index) { return libraries().of(arguments, index); }
+const Library& library_of(const Napi::CallbackInfo& info, std::size_t index) { return libraries().of(info, index); }
 
-void init_library(napi_env env, napi_value exports) {
-  export_function<set_up>(env, exports, "setUp");
-  export_function<open_library>(env, exports, "openLibrary");
-  export_function<is_sdk>(env, exports, "isSdk");
-  export_function<attach_model>(env, exports, "attachModel");
+void init_library(Napi::Object exports) {
+  export_function<set_up>(exports, "setUp");
+  export_function<open_library>(exports, "openLibrary");
+  export_function<is_sdk>(exports, "isSdk");
+  export_function<attach_model>(exports, "attachModel");
 }
 
 }  // namespace verbs::hbl::binding

@@ -21,14 +21,14 @@ struct Library {
 };
 #undef HBLDV_MEMBER
 
-// Null with a TypeError pending for anything that is no handle of a library.
-const Library* library_of(const Arguments& arguments, std::size_t index);
+// TypeError for anything that is no handle of a library.
+const Library& library_of(const Napi::CallbackInfo& info, std::size_t index);
 
-void init_library(napi_env env, napi_value exports);
-void init_device(napi_env env, napi_value exports);
-void init_encap(napi_env env, napi_value exports);
-void init_usr_fifo(napi_env env, napi_value exports);
-void init_queues(napi_env env, napi_value exports);
-void init_collective(napi_env env, napi_value exports);
+void init_library(Napi::Object exports);
+void init_device(Napi::Object exports);
+void init_encap(Napi::Object exports);
+void init_usr_fifo(Napi::Object exports);
+void init_queues(Napi::Object exports);
+void init_collective(Napi::Object exports);
 
 }  // namespace verbs::hbl::binding

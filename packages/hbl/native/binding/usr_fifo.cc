@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "binding/library.h"
-#include "provider/child.h"
 #include "provider/exchange.h"
 
 namespace verbs::hbl::binding {
@@ -67,85 +66,83 @@ class UsrFifo final : public Child {
 // createUsrFifo(library, context, { portNum, usrFifoNumHint, usrFifoType, baseSobAddr, numSobs, dirDupMask }):
 // { handle, usrFifoNum, size, bpThresh, regsOffset, mapped } | -errno. EOPNOTSUPP: the last three are the SDK's
 // library's.
-napi_value create_usr_fifo(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  const Library* library = library_of(arguments, 0);
-  const Taken context = library ? take(arguments, 1, VERBS_CORE_CONTEXT) : nullptr;
-  if (!context) return nullptr;
+Napi::Value create_usr_fifo(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const Library& library = library_of(info, 0);
+  const auto context = take<ibv_context>(info, 1);
   Given<hbldv_usr_fifo_attr> attr;
-  attr->port_num = to_u32(env, get(env, arguments[2], "portNum"));
-  attr->usr_fifo_num_hint = to_u32(env, get(env, arguments[2], "usrFifoNumHint"));
-  attr->usr_fifo_type = static_cast<hbldv_usr_fifo_type>(to_u32(env, get(env, arguments[2], "usrFifoType")));
-  attr->base_sob_addr = to_u32(env, get(env, arguments[2], "baseSobAddr"));
-  attr->num_sobs = to_u32(env, get(env, arguments[2], "numSobs"));
-  attr->dir_dup_mask = static_cast<std::uint8_t>(to_u32(env, get(env, arguments[2], "dirDupMask")));
+  const Fields given(info[2]);
+  attr->port_num = given.u32("portNum");
+  attr->usr_fifo_num_hint = given.u32("usrFifoNumHint");
+  attr->usr_fifo_type = given.number<hbldv_usr_fifo_type>("usrFifoType");
+  attr->base_sob_addr = given.u32("baseSobAddr");
+  attr->num_sobs = given.u32("numSobs");
+  attr->dir_dup_mask = given.number<std::uint8_t>("dirDupMask");
   const bool collective = attr->base_sob_addr != 0 || attr->num_sobs != 0 || attr->dir_dup_mask != 0;
-  if (collective && !library->is_sdk()) return failure(env, EOPNOTSUPP);
+  if (collective && !library.is_sdk()) return failure(env, EOPNOTSUPP);
   errno = 0;
-  hbldv_usr_fifo* made = library->hbldv_create_usr_fifo(pointer<ibv_context>(context), attr.get());
+  hbldv_usr_fifo* made = library.hbldv_create_usr_fifo(context.get(), attr.get());
   if (!made) return failure(env, errno == 0 ? EIO : errno);
-  auto fifo = std::make_unique<UsrFifo>(*library, made);
+  auto fifo = std::make_unique<UsrFifo>(library, made);
   const hbldv_usr_fifo fields = fifo->fields();
   const bool mapped = fifo->mapped();
   const std::uint32_t entries = fields.size / kEntrySize;
   // The arithmetic of indices needs a power of two, which every known device has.
   if (entries == 0 || (entries & (entries - 1)) != 0) return failure(env, EPROTO);
-  const napi_value handle = Child::attach(env, std::move(fifo), {context.get()});
-  if (!handle) return nullptr;
-  napi_value result = object(env);
-  set(env, result, "handle", handle);
-  set(env, result, "usrFifoNum", number(env, fields.usr_fifo_num));
-  set(env, result, "size", number(env, fields.size));
-  set(env, result, "bpThresh", number(env, fields.bp_thresh));
-  set(env, result, "regsOffset", number(env, fields.regs_offset));
-  set(env, result, "mapped", boolean(env, mapped));
+  const Napi::Value handle = Child::attach(env, std::move(fifo), {context.object()});
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("handle", handle);
+  result.Set("usrFifoNum", fields.usr_fifo_num);
+  result.Set("size", fields.size);
+  result.Set("bpThresh", fields.bp_thresh);
+  result.Set("regsOffset", fields.regs_offset);
+  result.Set("mapped", mapped);
   return result;
 }
 
 template <typename Call>
-napi_value with_fifo(const Arguments& arguments, Call&& call) {
-  Taken keep;
-  UsrFifo* fifo = Child::of<UsrFifo>(arguments, 0, &keep);
-  if (!fifo) return nullptr;
+Napi::Value with_fifo(const Napi::CallbackInfo& info, Call&& call) {
+  const auto fifo = take<UsrFifo>(info, 0);
   if (!fifo->usable()) {
-    napi_throw_error(arguments.env, "EBADF", "EBADF: the user FIFO is gone, although its destruction failed: close it");
-    return nullptr;
+    const char* const text = "EBADF: the user FIFO is gone, although its destruction failed: close it";
+    throw coded(Napi::Error::New(info.Env(), text), "EBADF");
   }
   return call(*fifo);
 }
 
 // consumerIndex(fifo), space(fifo): numbers of entries
-napi_value consumer_index(const Arguments& arguments) {
-  return with_fifo(arguments, [&](UsrFifo& fifo) { return number(arguments.env, fifo.consumer_index()); });
+Napi::Value consumer_index(const Napi::CallbackInfo& info) {
+  return with_fifo(info, [&](UsrFifo& fifo) { return number(info.Env(), fifo.consumer_index()); });
 }
-napi_value space(const Arguments& arguments) {
-  return with_fifo(arguments, [&](UsrFifo& fifo) { return number(arguments.env, fifo.space()); });
+Napi::Value space(const Napi::CallbackInfo& info) {
+  return with_fifo(info, [&](UsrFifo& fifo) { return number(info.Env(), fifo.space()); });
 }
 
 // push(fifo, bigint | BigUint64Array, first, count): how many were pushed | -errno
-napi_value push(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  return with_fifo(arguments, [&](UsrFifo& fifo) {
+Napi::Value push(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  return with_fifo(info, [&](UsrFifo& fifo) {
     if (!fifo.mapped()) return failure(env, EOPNOTSUPP);
-    const Bytes bytes = to_bytes(env, arguments[1]);
-    if (!bytes.data) {
-      const std::uint64_t doorbell = to_u64(env, arguments[1]);
+    if (!info[1].IsTypedArray()) {
+      const std::uint64_t doorbell = u64_of(info[1]);
       return number(env, fifo.push(&doorbell, 1));
     }
+    const Bytes bytes = bytes_of(info[1]);
     const std::uint64_t length = bytes.size / kEntrySize;
-    const std::uint64_t first = std::min<std::uint64_t>(to_u32(env, arguments[2]), length);
-    const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(to_u32(env, arguments[3]), length - first));
+    const std::uint64_t first = std::min<std::uint64_t>(number_of<std::uint32_t>(info[2]), length);
+    const auto count =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(number_of<std::uint32_t>(info[3]), length - first));
     return number(env, fifo.push(reinterpret_cast<const std::uint64_t*>(bytes.data) + first, count));
   });
 }
 
 }  // namespace
 
-void init_usr_fifo(napi_env env, napi_value exports) {
-  export_function<create_usr_fifo>(env, exports, "createUsrFifo");
-  export_function<consumer_index>(env, exports, "consumerIndex");
-  export_function<space>(env, exports, "space");
-  export_function<push>(env, exports, "push");
+void init_usr_fifo(Napi::Object exports) {
+  export_function<create_usr_fifo>(exports, "createUsrFifo");
+  export_function<consumer_index>(exports, "consumerIndex");
+  export_function<space>(exports, "space");
+  export_function<push>(exports, "push");
 }
 
 }  // namespace verbs::hbl::binding

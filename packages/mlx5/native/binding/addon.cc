@@ -2,23 +2,24 @@
 // negated; wrong handles throw. The arguments and results are declared in src/native/*.ts.
 #include "binding/library.h"
 
-NAPI_MODULE_INIT() {
+static Napi::Object init_addon(Napi::Env, Napi::Object exports) {
   using namespace verbs::mlx5::binding;
-  init_library(env, exports);
-  init_device(env, exports);
-  init_flow(env, exports);
-  init_flow_actions(env, exports);
-  init_devx(env, exports);
-  init_devx_memory(env, exports);
-  init_devx_events(env, exports);
-  init_dr(env, exports);
-  init_dr_actions(env, exports);
-  init_dr_meters(env, exports);
-  init_queues(env, exports);
-  init_queue_settings(env, exports);
-  init_internals(env, exports);
-  init_scheduling(env, exports);
-  init_crypto(env, exports);
-  init_vfio(env, exports);
+  init_library(exports);
+  init_device(exports);
+  init_flow(exports);
+  init_flow_actions(exports);
+  init_devx(exports);
+  init_devx_memory(exports);
+  init_devx_events(exports);
+  init_dr(exports);
+  init_dr_actions(exports);
+  init_dr_meters(exports);
+  init_queues(exports);
+  init_queue_settings(exports);
+  init_internals(exports);
+  init_scheduling(exports);
+  init_crypto(exports);
+  init_vfio(exports);
   return exports;
 }
+NODE_API_MODULE(verbs_mlx5, init_addon)

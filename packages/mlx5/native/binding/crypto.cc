@@ -12,53 +12,44 @@ template <std::size_t Size>
 void copy_bytes(const Bytes& from, char (&to)[Size]) {
   if (from.size != 0) std::memcpy(to, from.data, std::min(from.size, Size));
 }
-napi_value byte_array(napi_env env, const char* from, std::size_t size) {
-  void* data = nullptr;
-  napi_value buffer = nullptr, array = nullptr;
-  if (napi_create_arraybuffer(env, size, &data, &buffer) != napi_ok) return nullptr;
-  std::memcpy(data, from, size);
-  napi_create_typedarray(env, napi_uint8_array, size, buffer, 0, &array);
-  return array;
-}
 
 // cryptoLogin(library, context, { credentialId, importKekId, credential }): 0 | -errno
-napi_value login(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_context> context(arguments);
-  if (!context) return nullptr;
+Napi::Value login(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_context> context(info);
   mlx5dv_crypto_login_attr attr{};
-  attr.credential_id = to_u32(env, get(env, arguments[2], "credentialId"));
-  attr.import_kek_id = to_u32(env, get(env, arguments[2], "importKekId"));
-  copy_bytes(to_bytes(env, get(env, arguments[2], "credential")), attr.credential);
+  const Fields given(info[2]);
+  attr.credential_id = given.u32("credentialId");
+  attr.import_kek_id = given.u32("importKekId");
+  copy_bytes(given.bytes("credential"), attr.credential);
   const int error = status(context.library().mlx5dv_crypto_login, context.get(), &attr);
   explicit_bzero(&attr, sizeof attr);
   return failure(env, error);
 }
 
 // cryptoLoginQueryState(library, context): state | -errno; cryptoLogout(library, context): 0 | -errno
-napi_value query_state(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_context> context(arguments);
-  if (!context) return nullptr;
+Napi::Value query_state(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_context> context(info);
   mlx5dv_crypto_login_state state{};
   const int error = status(context.library().mlx5dv_crypto_login_query_state, context.get(), &state);
   return error != 0 ? failure(env, error) : number(env, state);
 }
-napi_value logout(const Arguments& arguments) {
-  Subject<ibv_context> context(arguments);
-  return context ? failure(arguments.env, status(context.library().mlx5dv_crypto_logout, context.get())) : nullptr;
+Napi::Value logout(const Napi::CallbackInfo& info) {
+  Subject<ibv_context> context(info);
+  return failure(info.Env(), status(context.library().mlx5dv_crypto_logout, context.get()));
 }
 
 // cryptoLoginCreate(library, context, { credentialId, importKekId, credential }): handle | -errno
-napi_value login_create(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_context> context(arguments);
-  if (!context) return nullptr;
+Napi::Value login_create(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_context> context(info);
   mlx5dv_crypto_login_attr_ex attr{};
-  attr.credential_id = to_u32(env, get(env, arguments[2], "credentialId"));
-  attr.import_kek_id = to_u32(env, get(env, arguments[2], "importKekId"));
+  const Fields given(info[2]);
+  attr.credential_id = given.u32("credentialId");
+  attr.import_kek_id = given.u32("importKekId");
   // Last, since a getter may take the memory of a buffer away.
-  const Bytes credential = to_bytes(env, get(env, arguments[2], "credential"));
+  const Bytes credential = given.bytes("credential");
   attr.credential = credential.data;
   attr.credential_len = credential.size;
   const auto destroy = [](const Library& its_library, mlx5dv_crypto_login_obj* object) {
@@ -68,34 +59,32 @@ napi_value login_create(const Arguments& arguments) {
 }
 
 // cryptoLoginQuery(login): state | -errno
-napi_value login_query(const Arguments& arguments) {
-  const napi_env env = arguments.env;
+Napi::Value login_query(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
   Held held;
-  auto* object = held.object<mlx5dv_crypto_login_obj>(arguments, 0);
-  if (!object) return nullptr;
+  auto* object = held.object<mlx5dv_crypto_login_obj>(info, 0);
   Filled<mlx5dv_crypto_login_query_attr> attr;
   const int error = attr.after(status(object->library().mlx5dv_crypto_login_query, object->get(), attr.get()));
   return error != 0 ? failure(env, error) : number(env, attr->state);
 }
 
 // dekCreate(library, context, pd, { keySize, hasKeytag, keyPurpose, opaque, key, cryptoLogin? }): handle | -errno
-napi_value dek_create(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_context> context(arguments);
-  auto* pd = context ? context.held.verbs<ibv_pd>(arguments, 2, VERBS_CORE_PD) : nullptr;
-  if (!pd) return nullptr;
+Napi::Value dek_create(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_context> context(info);
+  auto* pd = context.held.verbs<ibv_pd>(info, 2);
   if (pd->context != context.get()) return failure(env, EINVAL);
-  const napi_value given = arguments[3], its_login = get(env, given, "cryptoLogin");
+  const Fields given(info[3]);
+  const Napi::Value its_login = given["cryptoLogin"];
   mlx5dv_dek_init_attr attr{};
-  attr.key_size = static_cast<mlx5dv_crypto_key_size>(to_u32(env, get(env, given, "keySize")));
-  attr.has_keytag = to_boolean(env, get(env, given, "hasKeytag"));
-  attr.key_purpose = static_cast<mlx5dv_crypto_key_purpose>(to_u32(env, get(env, given, "keyPurpose")));
+  attr.key_size = given.number<mlx5dv_crypto_key_size>("keySize");
+  attr.has_keytag = given.flag("hasKeytag");
+  attr.key_purpose = given.number<mlx5dv_crypto_key_purpose>("keyPurpose");
   attr.pd = pd;
-  copy_bytes(to_bytes(env, get(env, given, "opaque")), attr.opaque);
-  copy_bytes(to_bytes(env, get(env, given, "key")), attr.key);
-  if (!is_undefined(env, its_login)) {
-    auto* object = context.held.object<mlx5dv_crypto_login_obj>(env, its_login);
-    if (!object) return nullptr;
+  copy_bytes(given.bytes("opaque"), attr.opaque);
+  copy_bytes(given.bytes("key"), attr.key);
+  if (!its_login.IsUndefined()) {
+    auto* object = context.held.object<mlx5dv_crypto_login_obj>(its_login);
     if (object->context() != context.get()) return failure(env, EINVAL);
     attr.crypto_login = object->get();
     attr.comp_mask = MLX5DV_DEK_INIT_ATTR_CRYPTO_LOGIN;
@@ -111,30 +100,28 @@ napi_value dek_create(const Arguments& arguments) {
 }
 
 // dekQuery(dek): { state, opaque: 8 bytes } | -errno
-napi_value dek_query(const Arguments& arguments) {
-  const napi_env env = arguments.env;
+Napi::Value dek_query(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
   Held held;
-  auto* dek = held.object<mlx5dv_dek>(arguments, 0);
-  if (!dek) return nullptr;
+  auto* dek = held.object<mlx5dv_dek>(info, 0);
   Filled<mlx5dv_dek_attr> attr;
   if (const int error = attr.after(status(dek->library().mlx5dv_dek_query, dek->get(), attr.get()))) {
     return failure(env, error);
   }
-  napi_value result = object(env);
-  set(env, result, "state", number(env, attr->state));
-  set(env, result, "opaque", byte_array(env, attr->opaque, sizeof attr->opaque));
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("state", number(env, attr->state));
+  result.Set("opaque", copied(env, attr->opaque, sizeof attr->opaque));
   return result;
 }
 
 // createMkey(library, pd, createFlags, maxEntries): { handle, lkey, rkey } | -errno
-napi_value create_mkey(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_pd> pd(arguments);
-  if (!pd) return nullptr;
+Napi::Value create_mkey(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_pd> pd(info);
   mlx5dv_mkey_init_attr attr{};
   attr.pd = pd.get();
-  attr.create_flags = to_u32(env, arguments[2]);
-  attr.max_entries = static_cast<std::uint16_t>(to_u32(env, arguments[3]));
+  attr.create_flags = number_of<std::uint32_t>(info[2]);
+  attr.max_entries = number_of<std::uint16_t>(info[3]);
   mlx5dv_mkey* mkey = created(pd.library().mlx5dv_create_mkey, &attr);
   if (!mkey) return failure(env, errno);
   const mlx5dv_mkey fields = *mkey;
@@ -146,37 +133,36 @@ napi_value create_mkey(const Arguments& arguments) {
 }
 
 // mkeyCheck(mkey): { errType, actualValue, expectedValue, offset } | -errno
-napi_value mkey_check(const Arguments& arguments) {
-  const napi_env env = arguments.env;
+Napi::Value mkey_check(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
   Held held;
-  auto* mkey = held.object<mlx5dv_mkey>(arguments, 0);
-  if (!mkey) return nullptr;
+  auto* mkey = held.object<mlx5dv_mkey>(info, 0);
   Filled<mlx5dv_mkey_err> filled;
   if (const int error =
           filled.after(status(mkey->library()._mlx5dv_mkey_check, mkey->get(), filled.get(), sizeof *filled))) {
     return failure(env, error);
   }
-  const mlx5dv_mkey_err& info = *filled;
-  napi_value result = object(env);
-  set(env, result, "errType", number(env, info.err_type));
-  set(env, result, "actualValue", big(env, info.err.sig.actual_value));
-  set(env, result, "expectedValue", big(env, info.err.sig.expected_value));
-  set(env, result, "offset", big(env, info.err.sig.offset));
+  const mlx5dv_mkey_err& found = *filled;
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("errType", number(env, found.err_type));
+  result.Set("actualValue", big(env, found.err.sig.actual_value));
+  result.Set("expectedValue", big(env, found.err.sig.expected_value));
+  result.Set("offset", big(env, found.err.sig.offset));
   return result;
 }
 
 }  // namespace
 
-void init_crypto(napi_env env, napi_value exports) {
-  export_function<login>(env, exports, "cryptoLogin");
-  export_function<query_state>(env, exports, "cryptoLoginQueryState");
-  export_function<logout>(env, exports, "cryptoLogout");
-  export_function<login_create>(env, exports, "cryptoLoginCreate");
-  export_function<login_query>(env, exports, "cryptoLoginQuery");
-  export_function<dek_create>(env, exports, "dekCreate");
-  export_function<dek_query>(env, exports, "dekQuery");
-  export_function<create_mkey>(env, exports, "createMkey");
-  export_function<mkey_check>(env, exports, "mkeyCheck");
+void init_crypto(Napi::Object exports) {
+  export_function<login>(exports, "cryptoLogin");
+  export_function<query_state>(exports, "cryptoLoginQueryState");
+  export_function<logout>(exports, "cryptoLogout");
+  export_function<login_create>(exports, "cryptoLoginCreate");
+  export_function<login_query>(exports, "cryptoLoginQuery");
+  export_function<dek_create>(exports, "dekCreate");
+  export_function<dek_query>(exports, "dekQuery");
+  export_function<create_mkey>(exports, "createMkey");
+  export_function<mkey_check>(exports, "mkeyCheck");
 }
 
 }  // namespace verbs::mlx5::binding

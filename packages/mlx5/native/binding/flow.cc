@@ -16,20 +16,19 @@ int destroy_flow(const Library&, ibv_flow* flow) { return std::abs(ibv_destroy_f
 
 // createFlowMatcher(library, context, { type, flags, priority, matchCriteriaEnable, matchMask, compMask, ftType,
 // ibPort }): handle | -errno
-napi_value create_flow_matcher(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_context> context(arguments);
-  if (!context) return nullptr;
-  const napi_value given = arguments[2];
-  const auto field = [&](const char* name) { return to_u32(env, get(env, given, name)); };
-  MatchParameters mask(to_bytes(env, get(env, given, "matchMask")));
+Napi::Value create_flow_matcher(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_context> context(info);
+  const Fields given(info[2]);
+  const auto field = [&](const char* name) { return given.u32(name); };
+  MatchParameters mask(given.bytes("matchMask"));
   mlx5dv_flow_matcher_attr attr{};
   attr.type = static_cast<ibv_flow_attr_type>(field("type"));
   attr.flags = field("flags");
   attr.priority = static_cast<std::uint16_t>(field("priority"));
   attr.match_criteria_enable = static_cast<std::uint8_t>(field("matchCriteriaEnable"));
   attr.match_mask = mask.get();
-  attr.comp_mask = to_u64(env, get(env, given, "compMask"));
+  attr.comp_mask = given.u64("compMask");
   attr.ft_type = static_cast<mlx5dv_flow_table_type>(field("ftType"));
   // In rdma-core 44 these four bytes are padding.
   static_assert(sizeof attr == 40);
@@ -39,36 +38,36 @@ napi_value create_flow_matcher(const Arguments& arguments) {
                         destroy_matcher);
 }
 
-// Fills in one action: { type, object?, tagValue?, offset? }. 0, an errno, or -1 with an exception pending.
-int read_action(napi_env env, napi_value given, const ibv_context* context, Held* held, newer::FlowActionAttr* action) {
-  action->type = to_u32(env, get(env, given, "type"));
-  action->offset = to_u32(env, get(env, given, "offset"));
-  const napi_value object = get(env, given, "object");
+// Fills in one action: { type, object?, tagValue?, offset? }. 0 or an errno.
+int read_action(const Fields& given, const ibv_context* context, Held* held, newer::FlowActionAttr* action) {
+  action->type = given.u32("type");
+  action->offset = given.u32("offset");
+  const Napi::Value object = given["object"];
   const auto use = [&](auto* found, const ibv_context* its_context) {
     action->object = found;
     return its_context == context ? 0 : EINVAL;
   };
-  const auto use_object = [&](auto* found) { return found ? use(found->get(), found->context()) : -1; };
+  const auto use_object = [&](auto* found) { return use(found->get(), found->context()); };
   switch (action->type) {
     case MLX5DV_FLOW_ACTION_DEST_IBV_QP: {
-      auto* qp = held->verbs<ibv_qp>(env, object, VERBS_CORE_QP);
-      return qp ? use(qp, qp->context) : -1;
+      auto* qp = held->verbs<ibv_qp>(object);
+      return use(qp, qp->context);
     }
     case MLX5DV_FLOW_ACTION_IBV_COUNTER: {
-      auto* counters = held->verbs<ibv_counters>(env, object, VERBS_CORE_COUNTERS);
-      return counters ? use(counters, counters->context) : -1;
+      auto* counters = held->verbs<ibv_counters>(object);
+      return use(counters, counters->context);
     }
     case MLX5DV_FLOW_ACTION_IBV_FLOW_ACTION:
-      return use_object(held->object<ibv_flow_action>(env, object));
+      return use_object(held->object<ibv_flow_action>(object));
     case MLX5DV_FLOW_ACTION_TAG: {
-      const std::uint32_t tag = to_u32(env, get(env, given, "tagValue"));
+      const std::uint32_t tag = given.u32("tagValue");
       std::memcpy(&action->object, &tag, sizeof tag);
       return 0;
     }
     case MLX5DV_FLOW_ACTION_DEST_DEVX:
     case MLX5DV_FLOW_ACTION_COUNTERS_DEVX:
     case 8:  // with an offset: newer than rdma-core 44
-      return use_object(held->object<mlx5dv_devx_obj>(env, object));
+      return use_object(held->object<mlx5dv_devx_obj>(object));
     default:
       return 0;
   }
@@ -102,29 +101,29 @@ ibv_flow* make_flow(const Library& library, mlx5dv_flow_matcher* matcher, mlx5dv
 }
 
 // createFlow(matcher, value, actions: { type, object?, tagValue?, offset? }[]): handle | -errno
-napi_value create_flow(const Arguments& arguments) {
-  const napi_env env = arguments.env;
+Napi::Value create_flow(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
   Held held;
-  auto* matcher = held.object<mlx5dv_flow_matcher>(arguments, 0);
-  if (!matcher) return nullptr;
-  MatchParameters value(to_bytes(env, arguments[1]));
-  std::vector<newer::FlowActionAttr> actions(length_of(env, arguments[2]));
+  auto* matcher = held.object<mlx5dv_flow_matcher>(info, 0);
+  MatchParameters value(bytes_of(info[1]));
+  const Napi::Array list = list_of(info[2]);
+  std::vector<newer::FlowActionAttr> actions(list.Length());
   for (std::uint32_t i = 0; i < actions.size(); ++i) {
-    const int error = read_action(env, element(env, arguments[2], i), matcher->context(), &held, &actions[i]);
-    if (error != 0) return error < 0 ? nullptr : failure(env, error);
+    const int error = read_action(Fields(list.Get(i)), matcher->context(), &held, &actions[i]);
+    if (error != 0) return failure(env, error);
   }
   ibv_flow* flow = make_flow(matcher->library(), matcher->get(), value.get(), actions);
   return attach(env, matcher->library(), matcher->context(), flow, destroy_flow, held.parents());
 }
 
 // createSteeringAnchor(library, context, { ftType, priority, compMask }): { handle, id } | -errno
-napi_value create_steering_anchor(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_context> context(arguments);
-  if (!context) return nullptr;
+Napi::Value create_steering_anchor(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_context> context(info);
   mlx5dv_steering_anchor_attr attr{};
-  attr.ft_type = static_cast<mlx5dv_flow_table_type>(to_u32(env, get(env, arguments[2], "ftType")));
-  attr.priority = static_cast<std::uint16_t>(to_u32(env, get(env, arguments[2], "priority")));
+  const Fields given(info[2]);
+  attr.ft_type = given.number<mlx5dv_flow_table_type>("ftType");
+  attr.priority = given.number<std::uint16_t>("priority");
   mlx5dv_steering_anchor* anchor = created(context.library().mlx5dv_create_steering_anchor, context.get(), &attr);
   if (!anchor) return failure(env, errno);
   const std::uint32_t id = anchor->id;
@@ -136,10 +135,10 @@ napi_value create_steering_anchor(const Arguments& arguments) {
 
 }  // namespace
 
-void init_flow(napi_env env, napi_value exports) {
-  export_function<create_flow_matcher>(env, exports, "createFlowMatcher");
-  export_function<create_flow>(env, exports, "createFlow");
-  export_function<create_steering_anchor>(env, exports, "createSteeringAnchor");
+void init_flow(Napi::Object exports) {
+  export_function<create_flow_matcher>(exports, "createFlowMatcher");
+  export_function<create_flow>(exports, "createFlow");
+  export_function<create_steering_anchor>(exports, "createSteeringAnchor");
 }
 
 namespace {
@@ -149,16 +148,15 @@ namespace {
 int destroy_action(const Library&, ibv_flow_action* action) { return std::abs(ibv_destroy_flow_action(action)); }
 
 // createFlowActionPacketReformat(library, context, data | undefined, reformatType, ftType): handle | -errno
-napi_value create_flow_packet_reformat(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_context> context(arguments);
-  if (!context) return nullptr;
-  const Bytes data = to_bytes(env, arguments[2]);
+Napi::Value create_flow_packet_reformat(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_context> context(info);
+  const Bytes data = bytes_of(info[2]);
   // An empty array is a buffer of no bytes. To the library that differs from no buffer.
   char nothing = 0;
-  void* buffer = is_undefined(env, arguments[2]) || data.data ? data.data : static_cast<void*>(&nothing);
-  const auto type = static_cast<mlx5dv_flow_action_packet_reformat_type>(to_u32(env, arguments[3]));
-  const auto table = static_cast<mlx5dv_flow_table_type>(to_u32(env, arguments[4]));
+  void* buffer = info[2].IsUndefined() || data.data ? data.data : static_cast<void*>(&nothing);
+  const auto type = number_of<mlx5dv_flow_action_packet_reformat_type>(info[3]);
+  const auto table = number_of<mlx5dv_flow_table_type>(info[4]);
   ibv_flow_action* action = created(context.library().mlx5dv_create_flow_action_packet_reformat, context.get(),
                                     data.size, buffer, type, table);
   return context.attach(env, action, destroy_action);
@@ -166,12 +164,11 @@ napi_value create_flow_packet_reformat(const Arguments& arguments) {
 
 // createFlowActionModifyHeader(library, context, actions: BigUint64Array in the device's byte order, ftType):
 // handle | -errno
-napi_value create_flow_modify_header(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_context> context(arguments);
-  if (!context) return nullptr;
-  const Bytes actions = to_bytes(env, arguments[2]);
-  const auto table = static_cast<mlx5dv_flow_table_type>(to_u32(env, arguments[3]));
+Napi::Value create_flow_modify_header(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_context> context(info);
+  const Bytes actions = bytes_of(info[2]);
+  const auto table = number_of<mlx5dv_flow_table_type>(info[3]);
   ibv_flow_action* action = created(context.library().mlx5dv_create_flow_action_modify_header, context.get(),
                                     actions.size, reinterpret_cast<std::uint64_t*>(actions.data), table);
   return context.attach(env, action, destroy_action);
@@ -179,9 +176,9 @@ napi_value create_flow_modify_header(const Arguments& arguments) {
 
 }  // namespace
 
-void init_flow_actions(napi_env env, napi_value exports) {
-  export_function<create_flow_packet_reformat>(env, exports, "createFlowActionPacketReformat");
-  export_function<create_flow_modify_header>(env, exports, "createFlowActionModifyHeader");
+void init_flow_actions(Napi::Object exports) {
+  export_function<create_flow_packet_reformat>(exports, "createFlowActionPacketReformat");
+  export_function<create_flow_modify_header>(exports, "createFlowActionModifyHeader");
 }
 
 }  // namespace verbs::mlx5::binding

@@ -16,100 +16,93 @@ int look(const Subject<T>& subject, std::uint64_t type, Filled<View>* view) {
 }
 
 // initQp(library, qp): { sqWqeCnt, … } | -errno
-napi_value init_qp(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_qp> qp(arguments);
-  if (!qp) return nullptr;
+Napi::Value init_qp(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_qp> qp(info);
   Filled<mlx5dv_qp> out;
   out->comp_mask = MLX5DV_QP_MASK_RAW_QP_HANDLES | MLX5DV_QP_MASK_RAW_QP_TIR_ADDR;
   if (const int error = look<&mlx5dv_obj::qp>(qp, MLX5DV_OBJ_QP, &out)) return failure(env, error);
-  napi_value result = object(env);
-  set(env, result, "sqWqeCnt", number(env, out->sq.wqe_cnt));
-  set(env, result, "sqStride", number(env, out->sq.stride));
-  set(env, result, "rqWqeCnt", number(env, out->rq.wqe_cnt));
-  set(env, result, "rqStride", number(env, out->rq.stride));
-  set(env, result, "bfSize", number(env, out->bf.size));
-  set(env, result, "compMask", big(env, out->comp_mask));
-  set(env, result, "tirn", number(env, out->tirn));
-  set(env, result, "tisn", number(env, out->tisn));
-  set(env, result, "rqn", number(env, out->rqn));
-  set(env, result, "sqn", number(env, out->sqn));
-  set(env, result, "tirIcmAddr", big(env, out->tir_icm_addr));
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("sqWqeCnt", out->sq.wqe_cnt);
+  result.Set("sqStride", out->sq.stride);
+  result.Set("rqWqeCnt", out->rq.wqe_cnt);
+  result.Set("rqStride", out->rq.stride);
+  result.Set("bfSize", out->bf.size);
+  result.Set("compMask", big(env, out->comp_mask));
+  result.Set("tirn", out->tirn);
+  result.Set("tisn", out->tisn);
+  result.Set("rqn", out->rqn);
+  result.Set("sqn", out->sqn);
+  result.Set("tirIcmAddr", big(env, out->tir_icm_addr));
   return result;
 }
 
 // initCq(library, cq): { cqeCnt, cqeSize, cqn } | -errno
-napi_value init_cq(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_cq> cq(arguments);
-  if (!cq) return nullptr;
+Napi::Value init_cq(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_cq> cq(info);
   Filled<mlx5dv_cq> out;
   if (const int error = look<&mlx5dv_obj::cq>(cq, MLX5DV_OBJ_CQ, &out)) return failure(env, error);
-  napi_value result = object(env);
-  set(env, result, "cqeCnt", number(env, out->cqe_cnt));
-  set(env, result, "cqeSize", number(env, out->cqe_size));
-  set(env, result, "cqn", number(env, out->cqn));
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("cqeCnt", out->cqe_cnt);
+  result.Set("cqeSize", out->cqe_size);
+  result.Set("cqn", out->cqn);
   return result;
 }
 
 // initSrq(library, srq): { stride, head, tail, srqn } | -errno
-napi_value init_srq(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_srq> srq(arguments);
-  if (!srq) return nullptr;
+Napi::Value init_srq(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_srq> srq(info);
   Filled<mlx5dv_srq> out;
   out->comp_mask = MLX5DV_SRQ_MASK_SRQN;
   if (const int error = look<&mlx5dv_obj::srq>(srq, MLX5DV_OBJ_SRQ, &out)) return failure(env, error);
-  napi_value result = object(env);
-  set(env, result, "stride", number(env, out->stride));
-  set(env, result, "head", number(env, out->head));
-  set(env, result, "tail", number(env, out->tail));
-  set(env, result, "srqn", number(env, out->srqn));
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("stride", out->stride);
+  result.Set("head", out->head);
+  result.Set("tail", out->tail);
+  result.Set("srqn", out->srqn);
   return result;
 }
 
 // initRwq(library, wq): { wqeCnt, stride } | -errno
-napi_value init_rwq(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_wq> wq(arguments);
-  if (!wq) return nullptr;
+Napi::Value init_rwq(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_wq> wq(info);
   Filled<mlx5dv_rwq> out;
   if (const int error = look<&mlx5dv_obj::rwq>(wq, MLX5DV_OBJ_RWQ, &out)) return failure(env, error);
-  napi_value result = object(env);
-  set(env, result, "wqeCnt", number(env, out->wqe_cnt));
-  set(env, result, "stride", number(env, out->stride));
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("wqeCnt", out->wqe_cnt);
+  result.Set("stride", out->stride);
   return result;
 }
 
 // initDm(library, dm): { length, remoteVa } | -errno
-napi_value init_dm(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_dm> dm(arguments);
-  if (!dm) return nullptr;
+Napi::Value init_dm(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_dm> dm(info);
   Filled<mlx5dv_dm> out;
   out->comp_mask = MLX5DV_DM_MASK_REMOTE_VA;
   if (const int error = look<&mlx5dv_obj::dm>(dm, MLX5DV_OBJ_DM, &out)) return failure(env, error);
-  napi_value result = object(env);
-  set(env, result, "length", big(env, out->length));
-  set(env, result, "remoteVa", big(env, out->remote_va));
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("length", big(env, out->length));
+  result.Set("remoteVa", big(env, out->remote_va));
   return result;
 }
 
 // initPd(library, pd): pdn | -errno
-napi_value init_pd(const Arguments& arguments) {
-  Subject<ibv_pd> pd(arguments);
-  if (!pd) return nullptr;
+Napi::Value init_pd(const Napi::CallbackInfo& info) {
+  Subject<ibv_pd> pd(info);
   Filled<mlx5dv_pd> out;
   const int error = look<&mlx5dv_obj::pd>(pd, MLX5DV_OBJ_PD, &out);
-  return error != 0 ? failure(arguments.env, error) : number(arguments.env, out->pdn);
+  return error != 0 ? failure(info.Env(), error) : number(info.Env(), out->pdn);
 }
 
 // initAh(library, ah, into: 48 bytes): 0 | -errno. The address vector, as work requests have it.
-napi_value init_ah(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_ah> ah(arguments);
-  if (!ah) return nullptr;
-  const Bytes into = to_bytes(env, arguments[2]);
+Napi::Value init_ah(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_ah> ah(info);
+  const Bytes into = bytes_of(info[2]);
   if (into.size != sizeof(mlx5_wqe_av)) return failure(env, EINVAL);
   Filled<mlx5dv_ah> out;
   if (const int error = look<&mlx5dv_obj::ah>(ah, MLX5DV_OBJ_AH, &out)) return failure(env, error);
@@ -120,14 +113,14 @@ napi_value init_ah(const Arguments& arguments) {
 
 }  // namespace
 
-void init_internals(napi_env env, napi_value exports) {
-  export_function<init_qp>(env, exports, "initQp");
-  export_function<init_cq>(env, exports, "initCq");
-  export_function<init_srq>(env, exports, "initSrq");
-  export_function<init_rwq>(env, exports, "initRwq");
-  export_function<init_dm>(env, exports, "initDm");
-  export_function<init_pd>(env, exports, "initPd");
-  export_function<init_ah>(env, exports, "initAh");
+void init_internals(Napi::Object exports) {
+  export_function<init_qp>(exports, "initQp");
+  export_function<init_cq>(exports, "initCq");
+  export_function<init_srq>(exports, "initSrq");
+  export_function<init_rwq>(exports, "initRwq");
+  export_function<init_dm>(exports, "initDm");
+  export_function<init_pd>(exports, "initPd");
+  export_function<init_ah>(exports, "initAh");
 }
 
 }  // namespace verbs::mlx5::binding

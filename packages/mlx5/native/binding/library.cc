@@ -37,48 +37,46 @@ bool find_functions(const std::string& name, Library* library, std::string* reas
 }
 
 Libraries<Library>& libraries() {
-  static auto* all = new Libraries<Library>({0xb3417c8e92d6405full, 0x86e15fa0d73b294cull}, "libmlx5", find_functions);
+  static auto* all = new Libraries<Library>(0xb3417c8e92d6405full, "a libmlx5", find_functions);
   return *all;
 }
 
-napi_value open_library(const Arguments& arguments) { return libraries().open(arguments); }
-napi_value attach_model(const Arguments& arguments) { return libraries().attach_model(arguments); }
+Napi::Value open_library(const Napi::CallbackInfo& info) { return libraries().open(info); }
+Napi::Value attach_model(const Napi::CallbackInfo& info) { return libraries().attach_model(info); }
 
 // missing(library, function): undefined if the library has it, or if it is not a function of this table; else the
 // release of rdma-core that it came with.
-napi_value missing(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  const Library* library = library_of(arguments, 0);
-  if (!library) return nullptr;
-  const std::string name = to_string(env, arguments[1]);
+Napi::Value missing(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const Library& library = library_of(info, 0);
+  const std::string name = string_of(info[1]);
   const char* release = nullptr;
 #define MLX5DV_MISSING(function, since) \
-  if (name == #function && !library->function) release = #since;
+  if (name == #function && !library.function) release = #since;
   MLX5DV_FUNCTIONS(MLX5DV_MISSING)
 #undef MLX5DV_MISSING
 #define MLX5DV_MISSING(function, since, ...) \
-  if (name == #function && !library->function) release = since;
+  if (name == #function && !library.function) release = since;
   MLX5DV_NEWER_FUNCTIONS(MLX5DV_MISSING)
 #undef MLX5DV_MISSING
-  return release ? text(env, release) : undefined(env);
+  return release ? text(env, release) : env.Undefined();
 }
 
 // flowActionSize(library): bytes of an action of the plain mlx5dv_create_flow
-napi_value flow_action_size(const Arguments& arguments) {
-  const Library* library = library_of(arguments, 0);
-  return library ? number(arguments.env, static_cast<std::uint32_t>(library->flow_action_size)) : nullptr;
+Napi::Value flow_action_size(const Napi::CallbackInfo& info) {
+  return number(info.Env(), static_cast<double>(library_of(info, 0).flow_action_size));
 }
 
 }  // namespace
 
-const Library* library_of(const Arguments& arguments, std::size_t index) { return libraries().of(arguments, index); }
+const Library& library_of(const Napi::CallbackInfo& info, std::size_t index) { return libraries().of(info, index); }
 
-void init_library(napi_env env, napi_value exports) {
-  export_function<set_up>(env, exports, "setUp");
-  export_function<open_library>(env, exports, "openLibrary");
-  export_function<attach_model>(env, exports, "attachModel");
-  export_function<missing>(env, exports, "missing");
-  export_function<flow_action_size>(env, exports, "flowActionSize");
+void init_library(Napi::Object exports) {
+  export_function<set_up>(exports, "setUp");
+  export_function<open_library>(exports, "openLibrary");
+  export_function<attach_model>(exports, "attachModel");
+  export_function<missing>(exports, "missing");
+  export_function<flow_action_size>(exports, "flowActionSize");
 }
 
 }  // namespace verbs::mlx5::binding

@@ -54,8 +54,8 @@ struct Library {
 #undef MLX5DV_MEMBER
 };
 
-// Null with a TypeError pending for anything that is no handle of a library.
-const Library* library_of(const Arguments& arguments, std::size_t index);
+// TypeError for anything that is no handle of a library.
+const Library& library_of(const Napi::CallbackInfo& info, std::size_t index);
 
 // The status of a function with an int result: 0 or a positive errno. A missing function is EOPNOTSUPP.
 template <typename... Parameters, typename... Given>
@@ -78,21 +78,21 @@ Result* created(Result* (*function)(Parameters...), Given... given) {
   return result;
 }
 
-void init_library(napi_env env, napi_value exports);
-void init_device(napi_env env, napi_value exports);
-void init_flow(napi_env env, napi_value exports);
-void init_flow_actions(napi_env env, napi_value exports);
-void init_devx(napi_env env, napi_value exports);
-void init_devx_memory(napi_env env, napi_value exports);
-void init_devx_events(napi_env env, napi_value exports);
-void init_dr(napi_env env, napi_value exports);
-void init_dr_actions(napi_env env, napi_value exports);
-void init_dr_meters(napi_env env, napi_value exports);
-void init_queues(napi_env env, napi_value exports);
-void init_queue_settings(napi_env env, napi_value exports);
-void init_crypto(napi_env env, napi_value exports);
-void init_scheduling(napi_env env, napi_value exports);
-void init_vfio(napi_env env, napi_value exports);
-void init_internals(napi_env env, napi_value exports);
+void init_library(Napi::Object exports);
+void init_device(Napi::Object exports);
+void init_flow(Napi::Object exports);
+void init_flow_actions(Napi::Object exports);
+void init_devx(Napi::Object exports);
+void init_devx_memory(Napi::Object exports);
+void init_devx_events(Napi::Object exports);
+void init_dr(Napi::Object exports);
+void init_dr_actions(Napi::Object exports);
+void init_dr_meters(Napi::Object exports);
+void init_queues(Napi::Object exports);
+void init_queue_settings(Napi::Object exports);
+void init_crypto(Napi::Object exports);
+void init_scheduling(Napi::Object exports);
+void init_vfio(Napi::Object exports);
+void init_internals(Napi::Object exports);
 
 }  // namespace verbs::mlx5::binding

@@ -6,15 +6,15 @@
 static Napi::Object init_addon(Napi::Env env, Napi::Object exports) {
   namespace binding = verbs::rdmacm::binding;
   verbs::provider::create_environment<binding::Environment>(env);
-  binding::init_library(env, exports);
-  binding::init_device(env, exports);
-  binding::init_channel(env, exports);
-  binding::init_event(env, exports);
-  binding::init_id(env, exports);
-  binding::init_connection(env, exports);
-  binding::init_queue_pair(env, exports);
-  binding::init_multicast(env, exports);
-  binding::init_addrinfo(env, exports);
+  binding::init_library(exports);
+  binding::init_device(exports);
+  binding::init_channel(exports);
+  binding::init_event(exports);
+  binding::init_id(exports);
+  binding::init_connection(exports);
+  binding::init_queue_pair(exports);
+  binding::init_multicast(exports);
+  binding::init_addrinfo(exports);
   return exports;
 }
 NODE_API_MODULE(verbs_rdmacm, init_addon)

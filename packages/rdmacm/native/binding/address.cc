@@ -5,11 +5,12 @@
 
 namespace verbs::rdmacm::binding {
 
-SocketAddress::SocketAddress(napi_env env, napi_value value) {
-  if (is_undefined(env, value)) return;
-  const std::string address = to_string(env, provider::get(env, value, "address"));
-  const in_port_t port = htons(static_cast<std::uint16_t>(to_u32(env, provider::get(env, value, "port"))));
-  if (to_integer(env, provider::get(env, value, "family")) == 4) {
+SocketAddress::SocketAddress(Napi::Value value) {
+  if (value.IsUndefined()) return;
+  const Fields given(value);
+  const std::string address = given.string("address");
+  const in_port_t port = htons(given.number<std::uint16_t>("port"));
+  if (given.number<int>("family") == 4) {
     auto* in = reinterpret_cast<sockaddr_in*>(&storage_);
     in->sin_family = AF_INET;
     in->sin_port = port;
@@ -19,31 +20,31 @@ SocketAddress::SocketAddress(napi_env env, napi_value value) {
     auto* in6 = reinterpret_cast<sockaddr_in6*>(&storage_);
     in6->sin6_family = AF_INET6;
     in6->sin6_port = port;
-    in6->sin6_flowinfo = htonl(to_u32(env, provider::get(env, value, "flowInfo")));
-    in6->sin6_scope_id = to_u32(env, provider::get(env, value, "scopeId"));
+    in6->sin6_flowinfo = htonl(given.u32("flowInfo"));
+    in6->sin6_scope_id = given.u32("scopeId");
     inet_pton(AF_INET6, address.c_str(), &in6->sin6_addr);
     length_ = sizeof *in6;
   }
 }
 
-napi_value write_address(napi_env env, const sockaddr* address) {
-  if (!address || (address->sa_family != AF_INET && address->sa_family != AF_INET6)) return undefined(env);
+Napi::Value write_address(Napi::Env env, const sockaddr* address) {
+  if (!address || (address->sa_family != AF_INET && address->sa_family != AF_INET6)) return env.Undefined();
   char name[INET6_ADDRSTRLEN] = "";
-  napi_value result = object(env);
+  Napi::Object result = Napi::Object::New(env);
   if (address->sa_family == AF_INET) {
     const auto* in = reinterpret_cast<const sockaddr_in*>(address);
     inet_ntop(AF_INET, &in->sin_addr, name, sizeof name);
-    set(env, result, "family", number(env, 4));
-    set(env, result, "port", number(env, ntohs(in->sin_port)));
+    result.Set("family", 4);
+    result.Set("port", ntohs(in->sin_port));
   } else {
     const auto* in6 = reinterpret_cast<const sockaddr_in6*>(address);
     inet_ntop(AF_INET6, &in6->sin6_addr, name, sizeof name);
-    set(env, result, "family", number(env, 6));
-    set(env, result, "port", number(env, ntohs(in6->sin6_port)));
-    set(env, result, "flowInfo", number(env, ntohl(in6->sin6_flowinfo)));
-    set(env, result, "scopeId", number(env, in6->sin6_scope_id));
+    result.Set("family", 6);
+    result.Set("port", ntohs(in6->sin6_port));
+    result.Set("flowInfo", ntohl(in6->sin6_flowinfo));
+    result.Set("scopeId", in6->sin6_scope_id);
   }
-  set(env, result, "address", text(env, name));
+  result.Set("address", name);
   return result;
 }
 

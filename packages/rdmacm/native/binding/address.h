@@ -10,7 +10,7 @@ namespace verbs::rdmacm::binding {
 class SocketAddress {
  public:
   // Of no value: no address. An address that cannot be parsed is the unspecified one, which TypeScript never gives.
-  SocketAddress(napi_env env, napi_value value);
+  explicit SocketAddress(Napi::Value value);
   // Null if there is none.
   sockaddr* get() { return length_ == 0 ? nullptr : reinterpret_cast<sockaddr*>(&storage_); }
   socklen_t length() const { return length_; }
@@ -21,6 +21,6 @@ class SocketAddress {
 };
 
 // Undefined for no address, and for one of another family.
-napi_value write_address(napi_env env, const sockaddr* address);
+Napi::Value write_address(Napi::Env env, const sockaddr* address);
 
 }  // namespace verbs::rdmacm::binding

@@ -12,23 +12,10 @@
 namespace verbs::rdmacm::binding {
 namespace {
 
-// The arguments node and service, and hints: { flags, family, qpType, portSpace, srcAddr? }.
+// The arguments 1 to 3: node, service and hints: { flags, family, qpType, portSpace, srcAddr? }.
 class Wanted {
  public:
-  Wanted(napi_env env, napi_value node, napi_value service, napi_value hints)
-      : source_(env, provider::get(env, hints, "srcAddr")) {
-    if (!is_undefined(env, node)) node_ = to_string(env, node);
-    if (!is_undefined(env, service)) service_ = to_string(env, service);
-    const auto number_in = [&](const char* name) {
-      return static_cast<int>(to_integer(env, provider::get(env, hints, name)));
-    };
-    hints_->ai_flags = number_in("flags");
-    hints_->ai_family = number_in("family");
-    hints_->ai_qp_type = number_in("qpType");
-    hints_->ai_port_space = number_in("portSpace");
-    hints_->ai_src_addr = source_.get();
-    hints_->ai_src_len = source_.length();
-  }
+  explicit Wanted(const Napi::CallbackInfo& info) : Wanted(info[1], info[2], Fields(info[3])) {}
   Wanted(const Wanted&) = delete;  // the hints point to the source
   Wanted& operator=(const Wanted&) = delete;
 
@@ -37,6 +24,17 @@ class Wanted {
   const rdma_addrinfo* hints() { return hints_.get(); }
 
  private:
+  Wanted(Napi::Value node, Napi::Value service, const Fields& hints) : source_(hints["srcAddr"]) {
+    if (!node.IsUndefined()) node_ = string_of(node);
+    if (!service.IsUndefined()) service_ = string_of(service);
+    hints_->ai_flags = hints.number<int>("flags");
+    hints_->ai_family = hints.number<int>("family");
+    hints_->ai_qp_type = hints.number<int>("qpType");
+    hints_->ai_port_space = hints.number<int>("portSpace");
+    hints_->ai_src_addr = source_.get();
+    hints_->ai_src_len = source_.length();
+  }
+
   std::optional<std::string> node_;
   std::optional<std::string> service_;
   SocketAddress source_;
@@ -44,8 +42,7 @@ class Wanted {
 };
 
 struct Lookup {
-  Lookup(const Library& its_library, const Arguments& arguments)
-      : library(its_library), wanted(arguments.env, arguments[1], arguments[2], arguments[3]) {}
+  Lookup(const Library& its_library, const Napi::CallbackInfo& info) : library(its_library), wanted(info) {}
   ~Lookup() {
     if (found) library.rdma_freeaddrinfo(found);
   }
@@ -69,76 +66,73 @@ void look_up(napi_env, void* data) {
   lookup->error = errno;
 }
 
-napi_value write_addrinfo(napi_env env, const rdma_addrinfo& info) {
-  napi_value result = object(env);
-  set(env, result, "flags", number(env, info.ai_flags));
-  set(env, result, "family", number(env, info.ai_family));
-  set(env, result, "qpType", number(env, info.ai_qp_type));
-  set(env, result, "portSpace", number(env, info.ai_port_space));
-  set(env, result, "srcAddr", write_address(env, info.ai_src_addr));
-  set(env, result, "dstAddr", write_address(env, info.ai_dst_addr));
-  if (info.ai_src_canonname) set(env, result, "srcCanonname", text(env, info.ai_src_canonname));
-  if (info.ai_dst_canonname) set(env, result, "dstCanonname", text(env, info.ai_dst_canonname));
+Napi::Value write_addrinfo(Napi::Env env, const rdma_addrinfo& info) {
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("flags", info.ai_flags);
+  result.Set("family", info.ai_family);
+  result.Set("qpType", info.ai_qp_type);
+  result.Set("portSpace", info.ai_port_space);
+  result.Set("srcAddr", write_address(env, info.ai_src_addr));
+  result.Set("dstAddr", write_address(env, info.ai_dst_addr));
+  if (info.ai_src_canonname) result.Set("srcCanonname", info.ai_src_canonname);
+  if (info.ai_dst_canonname) result.Set("dstCanonname", info.ai_dst_canonname);
   return result;
 }
 
-napi_value write_list(napi_env env, const rdma_addrinfo* first) {
-  napi_value result = nullptr;
-  napi_create_array(env, &result);
+Napi::Value write_list(Napi::Env env, const rdma_addrinfo* first) {
+  Napi::Array result = Napi::Array::New(env);
   std::uint32_t count = 0;
   for (const rdma_addrinfo* info = first; info; info = info->ai_next) {
-    napi_set_element(env, result, count++, write_addrinfo(env, *info));
+    result.Set(count++, write_addrinfo(env, *info));
   }
   return result;
 }
 
 // An array, or [result, errno] of a failed call in an object.
-napi_value write_outcome(napi_env env, const Lookup& lookup) {
+Napi::Value write_outcome(Napi::Env env, const Lookup& lookup) {
   if (lookup.result == 0) return write_list(env, lookup.found);
-  napi_value result = object(env);
-  set(env, result, "result", number(env, lookup.result));
-  set(env, result, "errno", number(env, lookup.error));
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("result", lookup.result);
+  result.Set("errno", lookup.error);
   return result;
 }
 
 void settle(napi_env env, napi_status, void* data) {
   const std::unique_ptr<Lookup> lookup(static_cast<Lookup*>(data));
   napi_delete_async_work(env, lookup->work);
-  napi_handle_scope scope = nullptr;
-  if (napi_open_handle_scope(env, &scope) != napi_ok) return;
-  if (const napi_value outcome = write_outcome(env, *lookup)) napi_resolve_deferred(env, lookup->deferred, outcome);
-  napi_close_handle_scope(env, scope);
+  contain(env, [&]() -> napi_value {
+    const Napi::HandleScope scope(env);
+    napi_resolve_deferred(env, lookup->deferred, write_outcome(env, *lookup));
+    return nullptr;
+  });
 }
 
 // getaddrinfo(library, node | undefined, service | undefined, { flags, family, qpType, portSpace, srcAddr? }):
 // Promise<object[] | { result, errno }>
-napi_value get_addr_info(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  const Library* library = library_of(arguments, 0);
-  if (!library) return nullptr;
-  auto lookup = std::make_unique<Lookup>(*library, arguments);
+Napi::Value get_addr_info(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const Library& library = library_of(info, 0);
+  auto lookup = std::make_unique<Lookup>(library, info);
   napi_value promise = nullptr;
   if (napi_create_promise(env, &lookup->deferred, &promise) != napi_ok ||
-      napi_create_async_work(env, nullptr, text(env, "verbs.getaddrinfo"), look_up, settle, lookup.get(),
+      napi_create_async_work(env, nullptr, Napi::String::New(env, "verbs.getaddrinfo"), look_up, settle, lookup.get(),
                              &lookup->work) != napi_ok) {
-    return nullptr;
+    throw Napi::Error::New(env);
   }
   if (napi_queue_async_work(env, lookup->work) != napi_ok) {
     napi_delete_async_work(env, lookup->work);
-    return nullptr;
+    throw Napi::Error::New(env);
   }
   static_cast<void>(lookup.release());  // settle's now
-  return promise;
+  return {env, promise};
 }
 
 // resolveAddrinfo(id, node | undefined, service | undefined, hints): 0 | -errno. With a name the library asks the name
 // server here and now: the caller gives an address.
-napi_value resolve_addrinfo(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Wanted wanted(env, arguments[1], arguments[2], arguments[3]);
-  Taken keep;
-  auto* id = Child::of<Id>(arguments, 0, &keep);
-  if (!id) return nullptr;
+Napi::Value resolve_addrinfo(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Wanted wanted(info);
+  const auto id = take<Id>(info, 0);
   if (!id->library().rdma_resolve_addrinfo) return failure(env, EOPNOTSUPP);
   errno = 0;
   return failure(
@@ -146,11 +140,9 @@ napi_value resolve_addrinfo(const Arguments& arguments) {
 }
 
 // queryAddrinfo(id): object[] | -errno. The library gives the result of resolveAddrinfo once.
-napi_value query_addrinfo(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Taken keep;
-  auto* id = Child::of<Id>(arguments, 0, &keep);
-  if (!id) return nullptr;
+Napi::Value query_addrinfo(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto id = take<Id>(info, 0);
   const Library& library = id->library();
   if (!library.rdma_query_addrinfo) return failure(env, EOPNOTSUPP);
   rdma_addrinfo* found = nullptr;
@@ -162,10 +154,10 @@ napi_value query_addrinfo(const Arguments& arguments) {
 
 }  // namespace
 
-void init_addrinfo(napi_env env, napi_value exports) {
-  export_guarded<get_addr_info>(env, exports, "getaddrinfo");
-  export_guarded<resolve_addrinfo>(env, exports, "resolveAddrinfo");
-  export_guarded<query_addrinfo>(env, exports, "queryAddrinfo");
+void init_addrinfo(Napi::Object exports) {
+  export_function<get_addr_info>(exports, "getaddrinfo");
+  export_function<resolve_addrinfo>(exports, "resolveAddrinfo");
+  export_function<query_addrinfo>(exports, "queryAddrinfo");
 }
 
 }  // namespace verbs::rdmacm::binding

@@ -21,10 +21,8 @@
         "<!(node -p \"require('node:path').join(require.resolve('@verbs/core/package.json'), '../native/include')\")",
         "<!(node -p \"require('node-addon-api').include_dir\")",
       ],
-      # "_ALL" turns every C++ exception, std::bad_alloc too, into a JavaScript one.
-      # "SWALLOW": a worker that is being terminated takes no exception any more, which must not end the process.
-      'defines': ['NAPI_VERSION=9', '_GNU_SOURCE', 'NAPI_CPP_EXCEPTIONS', 'NODE_ADDON_API_CPP_EXCEPTIONS_ALL',
-                  'NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS'],
+      # Other settings are in provider/napi_setup.h. Every C++ exception becomes a JavaScript one.
+      'defines': ['NAPI_VERSION=9'],
       'cflags_cc!': ['-std=gnu++17', '-std=gnu++20', '-fno-rtti', '-fno-exceptions'],
       'cflags_cc': ['-std=c++20', '-Wall', '-Wextra', '-Wno-missing-field-initializers', '-fvisibility=hidden'],
       'libraries': ['-ldl'],

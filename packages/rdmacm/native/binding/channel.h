@@ -5,7 +5,6 @@
 
 #include "binding/environment.h"
 #include "binding/library.h"
-#include "provider/child.h"
 #include "provider/descriptor_watcher.h"
 
 namespace verbs::rdmacm::binding {

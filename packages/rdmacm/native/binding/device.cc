@@ -9,25 +9,21 @@ namespace verbs::rdmacm::binding {
 namespace {
 
 // { key, device, handle? } of a context. The handle is left out if JavaScript has an object for this key.
-napi_value write_context(napi_env env, ibv_context* context, napi_value libibverbs, bool with_handle) {
-  napi_value result = object(env);
-  set(env, result, "key", number(env, Environment::of(env)->key_of(context)));
-  set(env, result, "device", text(env, context->device->name));
+Napi::Value write_context(Napi::Env env, ibv_context* context, Napi::Value libibverbs, bool with_handle) {
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("key", Environment::of(env)->key_of(context));
+  result.Set("device", context->device->name);
   if (!with_handle) return result;
-  const napi_value handle = core()->borrow_context(env, libibverbs, context);
-  if (!handle) return nullptr;
-  set(env, result, "handle", handle);
+  result.Set("handle", checked(env, core()->borrow_context(env, libibverbs, context)));
   return result;
 }
 
 // contextOf(id, libibverbs | undefined): { key, device, handle? } | undefined. With libibverbs there is a new handle.
-napi_value context_of(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Taken keep;
-  auto* id = Child::of<Id>(arguments, 0, &keep);
-  if (!id) return nullptr;
-  if (!id->get()->verbs) return undefined(env);
-  return write_context(env, id->get()->verbs, arguments[1], !is_undefined(env, arguments[1]));
+Napi::Value context_of(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto id = take<Id>(info, 0);
+  if (!id->get()->verbs) return info.Env().Undefined();
+  return write_context(env, id->get()->verbs, info[1], !info[1].IsUndefined());
 }
 
 // The library gives the devices back when the last list that has them is freed: a list with a new device is kept, so
@@ -42,30 +38,28 @@ bool all_known(ibv_context** list, int count) {
 }
 
 // getDevices(library, libibverbs): { key, device, handle }[] | -errno
-napi_value get_devices(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  const Library* library = library_of(arguments, 0);
-  if (!library) return nullptr;
+Napi::Value get_devices(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const Library& library = library_of(info, 0);
   int count = 0;
   errno = 0;
-  ibv_context** list = library->rdma_get_devices(&count);
+  ibv_context** list = library.rdma_get_devices(&count);
   if (!list) return failure(env, errno == 0 ? EIO : errno);
-  napi_value result = nullptr;
-  napi_create_array(env, &result);
+  const auto keep = [](ibv_context**) {};
+  const std::unique_ptr<ibv_context*, void (*)(ibv_context**)> owned(
+      list, all_known(list, count) ? library.rdma_free_devices : keep);
+  Napi::Array result = Napi::Array::New(env);
   for (int i = 0; i < count; ++i) {
-    const napi_value each = write_context(env, list[i], arguments[1], true);
-    if (!each) break;  // with an exception pending
-    napi_set_element(env, result, static_cast<std::uint32_t>(i), each);
+    result.Set(static_cast<std::uint32_t>(i), write_context(env, list[i], info[1], true));
   }
-  if (all_known(list, count)) library->rdma_free_devices(list);
   return result;
 }
 
 }  // namespace
 
-void init_device(napi_env env, napi_value exports) {
-  export_guarded<context_of>(env, exports, "contextOf");
-  export_guarded<get_devices>(env, exports, "getDevices");
+void init_device(Napi::Object exports) {
+  export_function<context_of>(exports, "contextOf");
+  export_function<get_devices>(exports, "getDevices");
 }
 
 }  // namespace verbs::rdmacm::binding

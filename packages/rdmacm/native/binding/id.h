@@ -19,8 +19,8 @@ class Id final : public Child {
   rdma_cm_id* get() const { return id_; }
   double key() const { return key_; }
 
-  // Makes the identifier a child of its channel: { handle, key }. Null with an exception pending.
-  static napi_value wrap(napi_env env, const Library& library, rdma_cm_id* id, const Taken& channel);
+  // Makes the identifier a child of its channel: { handle, key }.
+  static Napi::Value wrap(Napi::Env env, const Library& library, rdma_cm_id* id, const Taken<Channel>& channel);
 
   // Multicast groups that it has joined: the queue pair cannot be destroyed while it is in one.
   void joined(const sockaddr_storage& group) { groups_.push_back(group); }

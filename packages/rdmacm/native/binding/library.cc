@@ -27,25 +27,22 @@ bool find_functions(const std::string& name, Library* library, std::string* reas
 }
 
 Libraries<Library>& libraries() {
-  static auto* all =
-      new Libraries<Library>({0x4be90c5d1f7a4263ull, 0x8d20f6e1b35a97c4ull}, "librdmacm", find_functions);
+  static auto* all = new Libraries<Library>(0x4be90c5d1f7a4263ull, "a librdmacm", find_functions);
   return *all;
 }
 
-napi_value open_library(const Arguments& arguments) { return libraries().open(arguments); }
-napi_value attach_model(const Arguments& arguments) { return libraries().attach_model(arguments); }
+Napi::Value open_library(const Napi::CallbackInfo& info) { return libraries().open(info); }
+Napi::Value attach_model(const Napi::CallbackInfo& info) { return libraries().attach_model(info); }
 
 // eventStr(library, event): string
-napi_value event_str(const Arguments& arguments) {
-  const Library* library = library_of(arguments, 0);
-  if (!library) return nullptr;
-  return text(arguments.env,
-              library->rdma_event_str(static_cast<rdma_cm_event_type>(to_u32(arguments.env, arguments[1]))));
+Napi::Value event_str(const Napi::CallbackInfo& info) {
+  const Library& library = library_of(info, 0);
+  return text(info.Env(), library.rdma_event_str(number_of<rdma_cm_event_type>(info[1])));
 }
 
 }  // namespace
 
-const Library* library_of(const Arguments& arguments, std::size_t index) { return libraries().of(arguments, index); }
+const Library& library_of(const Napi::CallbackInfo& info, std::size_t index) { return libraries().of(info, index); }
 
 int error_of(int result) {
   if (result == 0) return 0;
@@ -53,11 +50,11 @@ int error_of(int result) {
   return errno == 0 ? EIO : errno;
 }
 
-void init_library(napi_env env, napi_value exports) {
-  export_guarded<set_up>(env, exports, "setUp");
-  export_guarded<open_library>(env, exports, "openLibrary");
-  export_guarded<attach_model>(env, exports, "attachModel");
-  export_guarded<event_str>(env, exports, "eventStr");
+void init_library(Napi::Object exports) {
+  export_function<set_up>(exports, "setUp");
+  export_function<open_library>(exports, "openLibrary");
+  export_function<attach_model>(exports, "attachModel");
+  export_function<event_str>(exports, "eventStr");
 }
 
 }  // namespace verbs::rdmacm::binding

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "provider/core.h"
-#include "provider/napi_setup.h"
 
 namespace verbs::rdmacm::binding {
 
@@ -43,38 +42,20 @@ struct Library {
 #undef RDMACM_MEMBER
 };
 
-// Null with a TypeError pending for anything that is no handle of a library.
-const Library* library_of(const Arguments& arguments, std::size_t index);
+// TypeError for anything that is no handle of a library.
+const Library& library_of(const Napi::CallbackInfo& info, std::size_t index);
 
 // 0, or the errno of a call that failed. Some functions of the library give a positive errno, most give -1.
 int error_of(int result);
 
-// As provider::export_function, for functions that may throw.
-template <Function F>
-void export_guarded(napi_env env, napi_value exports, const char* name) {
-  const napi_callback call = [](napi_env its_env, napi_callback_info info) -> napi_value {
-    return contain(its_env, [&]() -> napi_value {
-      try {
-        return F(Arguments(its_env, info));
-      } catch (const Napi::Error& error) {
-        error.ThrowAsJavaScriptException();
-      }
-      return nullptr;
-    });
-  };
-  napi_value function = nullptr;
-  napi_create_function(env, name, NAPI_AUTO_LENGTH, call, nullptr, &function);
-  set(env, exports, name, function);
-}
-
-void init_library(napi_env env, napi_value exports);
-void init_device(napi_env env, napi_value exports);
-void init_channel(napi_env env, napi_value exports);
-void init_event(napi_env env, napi_value exports);
-void init_id(napi_env env, napi_value exports);
-void init_connection(napi_env env, napi_value exports);
-void init_queue_pair(napi_env env, napi_value exports);
-void init_multicast(napi_env env, napi_value exports);
-void init_addrinfo(napi_env env, napi_value exports);
+void init_library(Napi::Object exports);
+void init_device(Napi::Object exports);
+void init_channel(Napi::Object exports);
+void init_event(Napi::Object exports);
+void init_id(Napi::Object exports);
+void init_connection(Napi::Object exports);
+void init_queue_pair(Napi::Object exports);
+void init_multicast(Napi::Object exports);
+void init_addrinfo(Napi::Object exports);
 
 }  // namespace verbs::rdmacm::binding

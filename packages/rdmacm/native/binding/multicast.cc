@@ -15,21 +15,19 @@ sockaddr_storage stored(SocketAddress& address) {
 }
 
 // joinMulticast(id, address, joinFlags | undefined): 0 | -errno. With flags it is rdma_join_multicast_ex.
-napi_value join_multicast(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  SocketAddress address(env, arguments[1]);
-  Taken keep;
-  auto* id = Child::of<Id>(arguments, 0, &keep);
-  if (!id) return nullptr;
+Napi::Value join_multicast(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  SocketAddress address(info[1]);
+  const auto id = take<Id>(info, 0);
   const Library& library = id->library();
   errno = 0;
   int result = 0;
-  if (is_undefined(env, arguments[2])) {
+  if (info[2].IsUndefined()) {
     result = library.rdma_join_multicast(id->get(), address.get(), nullptr);
   } else if (library.rdma_join_multicast_ex) {
     rdma_cm_join_mc_attr_ex attr{};
     attr.comp_mask = RDMA_CM_JOIN_MC_ATTR_ADDRESS | RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS;
-    attr.join_flags = to_u32(env, arguments[2]);
+    attr.join_flags = number_of<std::uint32_t>(info[2]);
     attr.addr = address.get();
     result = library.rdma_join_multicast_ex(id->get(), &attr, nullptr);
   } else {
@@ -41,22 +39,20 @@ napi_value join_multicast(const Arguments& arguments) {
 }
 
 // leaveMulticast(id, address): 0 | -errno
-napi_value leave_multicast(const Arguments& arguments) {
-  SocketAddress address(arguments.env, arguments[1]);
-  Taken keep;
-  auto* id = Child::of<Id>(arguments, 0, &keep);
-  if (!id) return nullptr;
+Napi::Value leave_multicast(const Napi::CallbackInfo& info) {
+  SocketAddress address(info[1]);
+  const auto id = take<Id>(info, 0);
   errno = 0;
   const int error = error_of(id->library().rdma_leave_multicast(id->get(), address.get()));
   if (error == 0) id->left(stored(address));
-  return failure(arguments.env, error);
+  return failure(info.Env(), error);
 }
 
 }  // namespace
 
-void init_multicast(napi_env env, napi_value exports) {
-  export_guarded<join_multicast>(env, exports, "joinMulticast");
-  export_guarded<leave_multicast>(env, exports, "leaveMulticast");
+void init_multicast(Napi::Object exports) {
+  export_function<join_multicast>(exports, "joinMulticast");
+  export_function<leave_multicast>(exports, "leaveMulticast");
 }
 
 }  // namespace verbs::rdmacm::binding

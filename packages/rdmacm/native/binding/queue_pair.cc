@@ -33,41 +33,37 @@ int destroy_qp(void* data, void*) {
 }
 
 // createQp(id, attr): as createQp of @verbs/core. The queue pair is a child of the identifier, too.
-napi_value create_qp(const Arguments& arguments) {
-  Taken keep;
-  auto* id = Child::of<Id>(arguments, 0, &keep);
-  if (!id) return nullptr;
-  const verbs_core_qp_maker maker{.make = make_qp, .destroy = destroy_qp, .data = id, .parent = keep.get()};
-  const verbs_core_object* outer = std::exchange(creating, keep.get());
-  const napi_value result = core()->create_qp_by(arguments.env, arguments.from(1), &maker);
+Napi::Value create_qp(const Napi::CallbackInfo& info) {
+  const auto id = take<Id>(info, 0);
+  const verbs_core_qp_maker maker{.make = make_qp, .destroy = destroy_qp, .data = id.get(), .parent = id.object()};
+  const verbs_core_object* outer = std::exchange(creating, id.object());
+  const napi_value result = core()->create_qp_by(info.Env(), arguments_from(info, 1).data(), &maker);
   creating = outer;
-  return result;
+  return checked(info.Env(), result);
 }
 
 // initQpAttr(id, qpState): { attr, mask } | -errno
-napi_value init_qp_attr(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Taken keep;
-  auto* id = Child::of<Id>(arguments, 0, &keep);
-  if (!id) return nullptr;
+Napi::Value init_qp_attr(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const auto id = take<Id>(info, 0);
   if (!id->library().rdma_init_qp_attr) return failure(env, EOPNOTSUPP);
   Filled<ibv_qp_attr> attr;
   int mask = 0;
-  attr->qp_state = static_cast<ibv_qp_state>(to_u32(env, arguments[1]));
+  attr->qp_state = number_of<ibv_qp_state>(info[1]);
   errno = 0;
   const int error = attr.after(error_of(id->library().rdma_init_qp_attr(id->get(), attr.get(), &mask)));
   if (error != 0) return failure(env, error);
-  napi_value result = object(env);
-  set(env, result, "attr", core()->write_qp_attr(env, attr.get()));
-  set(env, result, "mask", number(env, mask));
+  Napi::Object result = Napi::Object::New(env);
+  result.Set("attr", checked(env, core()->write_qp_attr(env, attr.get())));
+  result.Set("mask", mask);
   return result;
 }
 
 }  // namespace
 
-void init_queue_pair(napi_env env, napi_value exports) {
-  export_guarded<create_qp>(env, exports, "createQp");
-  export_guarded<init_qp_attr>(env, exports, "initQpAttr");
+void init_queue_pair(Napi::Object exports) {
+  export_function<create_qp>(exports, "createQp");
+  export_function<init_qp_attr>(exports, "initQpAttr");
 }
 
 }  // namespace verbs::rdmacm::binding

@@ -32,7 +32,7 @@ namespace {
 
 // createCompChannel(context): handle | -errno
 Napi::Value create_comp_channel(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   errno = 0;
   ibv_comp_channel* channel = context->functions().create_comp_channel(context->ctx());
   if (channel == nullptr) return failure(info.Env(), creation_error());
@@ -41,13 +41,13 @@ Napi::Value create_comp_channel(const Napi::CallbackInfo& info) {
 
 // channelFd(channel): number
 Napi::Value channel_fd(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), unwrap<CompletionChannel>(info, 0)->channel()->fd);
+  return Napi::Number::New(info.Env(), take<CompletionChannel>(info, 0)->channel()->fd);
 }
 
 // getCqEvent(channel): the id of a completion queue with an event, or -errno (EAGAIN: no more). The event is
 // acknowledged before this returns.
 Napi::Value get_cq_event(const Napi::CallbackInfo& info) {
-  const auto channel = unwrap<CompletionChannel>(info, 0);
+  const auto channel = take<CompletionChannel>(info, 0);
   const Functions& functions = channel->context().functions();
   ibv_cq* cq = nullptr;
   void* id = nullptr;
@@ -61,7 +61,7 @@ Napi::Value get_cq_event(const Napi::CallbackInfo& info) {
 
 // watchChannel(channel, callback): 0 | -errno; refChannel(channel, boolean)
 Napi::Value watch_channel(const Napi::CallbackInfo& info) {
-  const auto channel = unwrap<CompletionChannel>(info, 0);
+  const auto channel = take<CompletionChannel>(info, 0);
   return failure(info.Env(), channel->watcher().watch(channel->context().shared_environment(), channel->channel()->fd,
                                                       info[1].As<Napi::Function>(), "verbs.CompletionEvent"));
 }
@@ -69,7 +69,7 @@ Napi::Value watch_channel(const Napi::CallbackInfo& info) {
 Napi::Value ref_channel(const Napi::CallbackInfo& info) {
   // A waiter hears of a close only after it is complete, and may come here with the closed object.
   if (!unwrap_object(info.Env(), info[0])->open()) return info.Env().Undefined();
-  unwrap<CompletionChannel>(info, 0)->watcher().set_ref(info[1].As<Napi::Boolean>().Value());
+  take<CompletionChannel>(info, 0)->watcher().set_ref(flag_of(info[1]));
   return info.Env().Undefined();
 }
 

@@ -23,7 +23,7 @@ struct InitAttr {
 
 // queryCompCntrCaps(context): { maxValue, maxCounters, supportedQpAttachOps } | -errno
 Napi::Value query_caps(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   const auto query = context->functions().query_comp_cntr_caps;
   if (query == nullptr) return failure(info.Env(), EOPNOTSUPP);
   Capabilities caps{};
@@ -37,9 +37,9 @@ Napi::Value query_caps(const Napi::CallbackInfo& info) {
 
 // createCompCntr(context, type): handle | -errno
 Napi::Value create(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   if (context->functions().create_comp_cntr == nullptr) return failure(info.Env(), EOPNOTSUPP);
-  InitAttr attr{.comp_mask = 0, .type = info[1].As<Napi::Number>().Uint32Value(), .flags = 0};
+  InitAttr attr{.comp_mask = 0, .type = number_of<std::uint32_t>(info[1]), .flags = 0};
   errno = 0;
   ibv_comp_cntr* counter = context->functions().create_comp_cntr(context->ctx(), &attr);
   if (counter == nullptr) return failure(info.Env(), creation_error());
@@ -51,9 +51,9 @@ Napi::Value create(const Napi::CallbackInfo& info) {
 
 // readCompCntr(counter, errors): a bigint | -errno
 Napi::Value read(const Napi::CallbackInfo& info) {
-  const auto counter = unwrap<CompletionCounter>(info, 0);
+  const auto counter = take<CompletionCounter>(info, 0);
   const Functions& f = counter->context().functions();
-  const auto call = info[1].As<Napi::Boolean>().Value() ? f.read_err_comp_cntr : f.read_comp_cntr;
+  const auto call = flag_of(info[1]) ? f.read_err_comp_cntr : f.read_comp_cntr;
   std::uint64_t value = 0;
   if (const int error = call(counter->get(), &value)) return failure(info.Env(), error);
   return Napi::BigInt::New(info.Env(), value);
@@ -61,11 +61,10 @@ Napi::Value read(const Napi::CallbackInfo& info) {
 
 // changeCompCntr(counter, errors, adds, value): 0 | -errno
 Napi::Value change(const Napi::CallbackInfo& info) {
-  const auto counter = unwrap<CompletionCounter>(info, 0);
+  const auto counter = take<CompletionCounter>(info, 0);
   const Functions& f = counter->context().functions();
-  const bool errors = info[1].As<Napi::Boolean>().Value(), adds = info[2].As<Napi::Boolean>().Value();
-  bool lossless = false;
-  const std::uint64_t value = info[3].As<Napi::BigInt>().Uint64Value(&lossless);
+  const bool errors = flag_of(info[1]), adds = flag_of(info[2]);
+  const std::uint64_t value = u64_of(info[3]);
   const auto call =
       adds ? (errors ? f.inc_err_comp_cntr : f.inc_comp_cntr) : (errors ? f.set_err_comp_cntr : f.set_comp_cntr);
   return failure(info.Env(), call(counter->get(), value));

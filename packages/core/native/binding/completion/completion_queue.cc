@@ -134,37 +134,36 @@ namespace {
 // { handle, id, cqe } | -errno. `id` names the queue in events. With the last argument it is ibv_create_cq_ex.
 Napi::Value create_cq_by(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
   const auto argument = [&](std::size_t index) { return Napi::Value(env, arguments[index]); };
-  const auto context = hold<Context>(env, arguments[0]);
-  const int cqe = argument(1).As<Napi::Number>().Int32Value();
+  const auto context = take<Context>(env, arguments[0]);
+  const int cqe = number_of<int>(argument(1));
   std::vector<std::shared_ptr<Object>> parents{context};
-  Held<CompletionChannel> channel;
+  Taken<CompletionChannel> channel;
   if (!argument(2).IsUndefined()) {
-    channel = hold<CompletionChannel>(env, arguments[2]);
+    channel = take<CompletionChannel>(env, arguments[2]);
     if (&channel->context() != context.get()) return failure(env, EINVAL);
     parents.push_back(channel);
   }
-  const int vector = argument(3).As<Napi::Number>().Int32Value();
+  const int vector = number_of<int>(argument(3));
   ibv_comp_channel* events = channel == nullptr ? nullptr : channel->channel();
   ibv_cq* cq = nullptr;
   ibv_cq_ex* extended = nullptr;
-  Held<ProtectionDomain> pd;
+  Taken<ProtectionDomain> pd;
   std::uint64_t wc_flags = 0;
   errno = 0;
   if (argument(4).IsUndefined() && vendor == nullptr) {
     cq = context->functions().create_cq(context->ctx(), cqe, nullptr, events, vector);
   } else {
-    const auto more = argument(4).As<Napi::Object>();
-    bool lossless = false;
-    wc_flags = more.Get("wcFlags").As<Napi::BigInt>().Uint64Value(&lossless);
+    const Fields more(argument(4));
+    wc_flags = more.u64("wcFlags");
     ibv_cq_init_attr_ex attr{};
     attr.cqe = static_cast<std::uint32_t>(cqe);
     attr.channel = events;
     attr.comp_vector = static_cast<std::uint32_t>(vector);
     attr.wc_flags = wc_flags;
-    attr.flags = more.Get("flags").As<Napi::Number>().Uint32Value();
+    attr.flags = more.u32("flags");
     if (attr.flags != 0) attr.comp_mask |= IBV_CQ_INIT_ATTR_MASK_FLAGS;
-    if (const Napi::Value domain = more.Get("parentDomain"); !domain.IsUndefined()) {
-      pd = hold<ProtectionDomain>(env, domain);
+    if (const Napi::Value domain = more["parentDomain"]; !domain.IsUndefined()) {
+      pd = take<ProtectionDomain>(env, domain);
       if (&pd->context() != context.get()) return failure(env, EINVAL);
       attr.comp_mask |= IBV_CQ_INIT_ATTR_MASK_PD;
       attr.parent_domain = pd->pd();
@@ -179,31 +178,30 @@ Napi::Value create_cq_by(Napi::Env env, const napi_value* arguments, const Vendo
 }
 
 Napi::Value create_cq(const Napi::CallbackInfo& info) {
-  const napi_value arguments[] = {info[0], info[1], info[2], info[3], info[4]};
-  return create_cq_by(info.Env(), arguments, nullptr);
+  return create_cq_by(info.Env(), arguments_from(info, 0).data(), nullptr);
 }
 
 // resizeCq(cq, cqe): the new size | -errno
 Napi::Value resize_cq(const Napi::CallbackInfo& info) {
-  const auto queue = unwrap<CompletionQueue>(info, 0);
-  const int error = queue->context().functions().resize_cq(queue->cq(), info[1].As<Napi::Number>().Int32Value());
-  return error == 0 ? Napi::Value(Napi::Number::New(info.Env(), queue->cq()->cqe)) : failure(info.Env(), error);
+  const auto queue = take<CompletionQueue>(info, 0);
+  const int error = queue->context().functions().resize_cq(queue->cq(), number_of<int>(info[1]));
+  return error == 0 ? number(info.Env(), queue->cq()->cqe) : failure(info.Env(), error);
 }
 
 // modifyCq(cq, count, period): 0 | -errno
 Napi::Value modify_cq(const Napi::CallbackInfo& info) {
-  const auto queue = unwrap<CompletionQueue>(info, 0);
+  const auto queue = take<CompletionQueue>(info, 0);
   ibv_modify_cq_attr attr{};
   attr.attr_mask = IBV_CQ_ATTR_MODERATE;
-  attr.moderate.cq_count = static_cast<std::uint16_t>(info[1].As<Napi::Number>().Uint32Value());
-  attr.moderate.cq_period = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
+  attr.moderate.cq_count = number_of<std::uint16_t>(info[1]);
+  attr.moderate.cq_period = number_of<std::uint16_t>(info[2]);
   return failure(info.Env(), ibv_modify_cq(queue->cq(), &attr));
 }
 
 // reqNotify(cq, solicitedOnly): 0 | -errno
 Napi::Value req_notify(const Napi::CallbackInfo& info) {
-  const auto queue = unwrap<CompletionQueue>(info, 0);
-  const bool solicited_only = info[1].As<Napi::Boolean>().Value();
+  const auto queue = take<CompletionQueue>(info, 0);
+  const bool solicited_only = flag_of(info[1]);
   return failure(info.Env(), queue->cq()->context->ops.req_notify_cq(queue->cq(), solicited_only ? 1 : 0));
 }
 

@@ -25,7 +25,7 @@ Context::Context(std::shared_ptr<Environment> environment, std::shared_ptr<const
 }
 
 bool Context::removed() const {
-  provider::Filled<ibv_port_attr> attr;
+  Filled<ibv_port_attr> attr;
   return query_port(*this, 1, &attr) == EIO;
 }
 
@@ -56,8 +56,8 @@ namespace {
 // openLibrary(name, prefix | undefined): { handle, soft, file } | { reason }
 Napi::Value open_library(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const std::string name = info[0].As<Napi::String>().Utf8Value();
-  const std::string prefix = info[1].IsUndefined() ? "" : info[1].As<Napi::String>().Utf8Value();
+  const std::string name = string_of(info[0]);
+  const std::string prefix = info[1].IsUndefined() ? "" : string_of(info[1]);
   std::shared_ptr<const Library>& library = Environment::of(env)->libraries[{name, prefix}];
   std::string reason;
   if (library == nullptr) library = Library::open(name, prefix, &reason);
@@ -124,7 +124,7 @@ Napi::Value get_device_list(const Napi::CallbackInfo& info) {
 Napi::Value open_device(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto library = unwrap_library(env, info[0]);
-  const std::string name = info[1].As<Napi::String>().Utf8Value();
+  const std::string name = string_of(info[1]);
   const Functions& functions = library->functions();
   const DeviceList list(functions);
   if (list.error() != 0) return failure(env, list.error());
@@ -150,8 +150,7 @@ Napi::Value read_sysfs_file(const Napi::CallbackInfo& info) {
   char text[512];
   if (library->functions().read_sysfs_file == nullptr) return failure(env, 1);
   const int length =
-      library->functions().read_sysfs_file(info[1].As<Napi::String>().Utf8Value().c_str(),
-                                           info[2].As<Napi::String>().Utf8Value().c_str(), text, sizeof text);
+      library->functions().read_sysfs_file(string_of(info[1]).c_str(), string_of(info[2]).c_str(), text, sizeof text);
   if (length < 0 || static_cast<std::size_t>(length) > sizeof text) return failure(env, 1);
   return Napi::String::New(env, text, static_cast<std::size_t>(length));
 }
@@ -171,7 +170,7 @@ Napi::Value close_object(const Napi::CallbackInfo& info) {
 // claim(handle, syscall): true once for each handle, which is then that of one object of JavaScript; `syscall` is the
 // name of the function that destroys it.
 Napi::Value claim_handle(const Napi::CallbackInfo& info) {
-  return Napi::Boolean::New(info.Env(), claim(info.Env(), info[0], info[1].As<Napi::String>().Utf8Value()));
+  return Napi::Boolean::New(info.Env(), claim(info.Env(), info[0], string_of(info[1])));
 }
 
 Napi::Value is_open(const Napi::CallbackInfo& info) {
@@ -182,8 +181,8 @@ Napi::Value is_open(const Napi::CallbackInfo& info) {
 // port's number, or 0 for the device. The event is acknowledged before this returns.
 Napi::Value get_async_event(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto context = unwrap<Context>(info, 0);
-  provider::Filled<ibv_async_event> filled;
+  const auto context = take<Context>(info, 0);
+  Filled<ibv_async_event> filled;
   errno = 0;
   if (context->functions().get_async_event(context->ctx(), filled.get()) != 0) {
     return failure(env, errno == 0 ? EIO : errno);
@@ -232,7 +231,7 @@ Napi::Value get_async_event(const Napi::CallbackInfo& info) {
 
 // watchAsync(context, callback): 0 | -errno; refAsync(context, boolean)
 Napi::Value watch_async(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   return failure(info.Env(), context->async_watcher().watch(context->shared_environment(), context->ctx()->async_fd,
                                                             info[1].As<Napi::Function>(), "verbs.AsyncEvent"));
 }
@@ -240,13 +239,13 @@ Napi::Value watch_async(const Napi::CallbackInfo& info) {
 Napi::Value ref_async(const Napi::CallbackInfo& info) {
   // A waiter hears of a close only after it is complete, and may come here with the closed object.
   if (!unwrap_object(info.Env(), info[0])->open()) return info.Env().Undefined();
-  unwrap<Context>(info, 0)->async_watcher().set_ref(info[1].As<Napi::Boolean>().Value());
+  take<Context>(info, 0)->async_watcher().set_ref(flag_of(info[1]));
   return info.Env().Undefined();
 }
 
 // cmdFd(context): the descriptor that importDevice takes.
 Napi::Value cmd_fd(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), unwrap<Context>(info, 0)->ctx()->cmd_fd);
+  return Napi::Number::New(info.Env(), take<Context>(info, 0)->ctx()->cmd_fd);
 }
 
 // importDevice(library, fd): handle | -errno. The context closes its descriptor, so it gets a duplicate.
@@ -254,7 +253,7 @@ Napi::Value import_device(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto library = unwrap_library(env, info[0]);
   if (library->functions().import_device == nullptr) return failure(env, EOPNOTSUPP);
-  const int fd = fcntl(info[1].As<Napi::Number>().Int32Value(), F_DUPFD_CLOEXEC, 0);
+  const int fd = fcntl(number_of<int>(info[1]), F_DUPFD_CLOEXEC, 0);
   if (fd < 0) return failure(env, errno);
   errno = 0;
   ibv_context* context = library->functions().import_device(fd);

@@ -11,7 +11,7 @@ namespace {
 
 // allocTd(context): handle | -errno
 Napi::Value alloc_td(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   ibv_td_init_attr attr{};
   errno = 0;
   ibv_td* td = ibv_alloc_td(context->ctx(), &attr);
@@ -23,11 +23,11 @@ Napi::Value alloc_td(const Napi::CallbackInfo& info) {
 
 // openXrcd(context, fd, exclusive): handle | -errno. With fd -1 the domain is not shared.
 Napi::Value open_xrcd(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   ibv_xrcd_init_attr attr{};
   attr.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
-  attr.fd = info[1].As<Napi::Number>().Int32Value();
-  attr.oflags = O_CREAT | (info[2].As<Napi::Boolean>().Value() ? O_EXCL : 0);
+  attr.fd = number_of<int>(info[1]);
+  attr.oflags = O_CREAT | (flag_of(info[2]) ? O_EXCL : 0);
   errno = 0;
   ibv_xrcd* xrcd = ibv_open_xrcd(context->ctx(), &attr);
   if (xrcd == nullptr) return failure(info.Env(), creation_error());

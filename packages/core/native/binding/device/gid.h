@@ -3,7 +3,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "provider/napi_setup.h"
+#include "provider/value.h"
 
 namespace verbs::core {
 
@@ -12,7 +12,7 @@ ibv_gid read_gid(Napi::Value value);
 Napi::Value write_gid(Napi::Env env, const ibv_gid& gid);
 
 // A complete attribute object: every field must be there, `grh` too when isGlobal is set.
-ibv_ah_attr read_ah_attr(Napi::Object object);
+ibv_ah_attr read_ah_attr(const provider::Fields& fields);
 Napi::Object write_ah_attr(Napi::Env env, const ibv_ah_attr& attr);
 
 void init_gid(Napi::Object exports);

@@ -4,8 +4,7 @@
 
 #include <type_traits>
 
-#include "provider/loaded_file.h"
-#include "provider/versioned_symbol.h"
+#include "provider/loaded_library.h"
 
 namespace verbs::core {
 namespace {

@@ -13,8 +13,6 @@
 
 namespace verbs::core {
 
-using provider::Filled;
-
 int query_port(const Context& context, std::uint8_t port, Filled<ibv_port_attr>* attr) {
   constexpr std::size_t kSize = std::max(sizeof(ibv_port_attr), kActiveSpeedEx + sizeof(std::uint32_t));
   verbs_context* slots = verbs_get_ctx_op(context.ctx(), query_port);
@@ -24,8 +22,6 @@ int query_port(const Context& context, std::uint8_t port, Filled<ibv_port_attr>*
 }
 
 namespace {
-
-Napi::Value big(Napi::Env env, std::uint64_t value) { return Napi::BigInt::New(env, value); }
 
 Napi::Object write_device(Napi::Env env, const ibv_device_attr& attr) {
   Napi::Object object = Napi::Object::New(env);
@@ -66,15 +62,15 @@ Napi::Object write_device(Napi::Env env, const ibv_device_attr& attr) {
   object.Set("maxSrq", attr.max_srq);
   object.Set("maxSrqWr", attr.max_srq_wr);
   object.Set("maxSrqSge", attr.max_srq_sge);
-  object.Set("maxPkeys", static_cast<int>(attr.max_pkeys));
-  object.Set("localCaAckDelay", static_cast<int>(attr.local_ca_ack_delay));
-  object.Set("physPortCnt", static_cast<int>(attr.phys_port_cnt));
+  object.Set("maxPkeys", attr.max_pkeys);
+  object.Set("localCaAckDelay", attr.local_ca_ack_delay);
+  object.Set("physPortCnt", attr.phys_port_cnt);
   return object;
 }
 
 // queryDevice(context): the attributes | -errno
 Napi::Value query_device(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   Filled<ibv_device_attr> attr;
   if (const int error = attr.after(context->functions().query_device(context->ctx(), attr.get())); error != 0) {
     return failure(info.Env(), error);
@@ -85,7 +81,7 @@ Napi::Value query_device(const Napi::CallbackInfo& info) {
 // queryDeviceEx(context): the extended attributes | -errno. Without the extended call they are zero, as in C.
 Napi::Value query_device_ex(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   Filled<ibv_device_attr_ex> filled;
   int error = EOPNOTSUPP;
   if (verbs_context* slots = verbs_get_ctx_op(context->ctx(), query_device_ex); slots != nullptr) {
@@ -149,8 +145,8 @@ Napi::Value query_device_ex(const Napi::CallbackInfo& info) {
 // queryPort(context, portNum): the attributes | -errno
 Napi::Value port_attributes(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto context = unwrap<Context>(info, 0);
-  const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
+  const auto context = take<Context>(info, 0);
+  const auto port = number_of<std::uint8_t>(info[1]);
   Filled<ibv_port_attr> filled;
   if (const int error = query_port(*context, port, &filled); error != 0) return failure(env, error);
   const ibv_port_attr& attr = *filled;
@@ -185,11 +181,11 @@ Napi::Value port_attributes(const Napi::CallbackInfo& info) {
 Napi::Value soft_why(const Napi::CallbackInfo& info) {
   constexpr std::size_t kRoom = 1024;
   const Napi::Env env = info.Env();
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   const auto why = context->functions().soft_why;
   char text[kRoom] = "";
-  if (why == nullptr || why(context->ctx(), info[1].As<Napi::Number>().Uint32Value(),
-                            info[2].As<Napi::Number>().Int32Value(), text, sizeof text) != 0) {
+  if (why == nullptr ||
+      why(context->ctx(), number_of<std::uint32_t>(info[1]), number_of<int>(info[2]), text, sizeof text) != 0) {
     return env.Undefined();
   }
   return Napi::String::New(env, text);
@@ -197,9 +193,9 @@ Napi::Value soft_why(const Napi::CallbackInfo& info) {
 
 // queryGid(context, portNum, index): 16 bytes | -errno
 Napi::Value query_gid(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
-  const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
-  const int index = info[2].As<Napi::Number>().Int32Value();
+  const auto context = take<Context>(info, 0);
+  const auto port = number_of<std::uint8_t>(info[1]);
+  const int index = number_of<int>(info[2]);
   ibv_gid gid{};
   errno = 0;
   // The C call returns only -1.
@@ -211,9 +207,9 @@ Napi::Value query_gid(const Napi::CallbackInfo& info) {
 
 // queryPkey(context, portNum, index): number in host order | -errno
 Napi::Value query_pkey(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
-  const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
-  const int index = info[2].As<Napi::Number>().Int32Value();
+  const auto context = take<Context>(info, 0);
+  const auto port = number_of<std::uint8_t>(info[1]);
+  const int index = number_of<int>(info[2]);
   __be16 pkey = 0;
   errno = 0;
   if (context->functions().query_pkey(context->ctx(), port, index, &pkey) != 0) {
@@ -235,9 +231,9 @@ Napi::Object write_gid_entry(Napi::Env env, const ibv_gid_entry& entry) {
 // queryGidTable(context, room): { gid, gidIndex, portNum, gidType, ndevIfindex }[] | -errno
 Napi::Value query_gid_table(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   if (context->functions().query_gid_table == nullptr) return failure(env, EOPNOTSUPP);
-  const std::uint32_t room = info[1].As<Napi::Number>().Uint32Value();
+  const std::uint32_t room = number_of<std::uint32_t>(info[1]);
   // Far above the size of any table, and far below the size of memory.
   if (room > 1u << 20) return failure(env, EINVAL);
   std::vector<ibv_gid_entry> entries(room);
@@ -255,30 +251,28 @@ Napi::Value query_gid_table(const Napi::CallbackInfo& info) {
 // queryGidEx(context, portNum, index): as an entry of the table | -errno
 Napi::Value query_gid_ex(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   if (context->functions().query_gid_ex == nullptr) return failure(env, EOPNOTSUPP);
   ibv_gid_entry entry{};
-  const int error =
-      context->functions().query_gid_ex(context->ctx(), info[1].As<Napi::Number>().Uint32Value(),
-                                        info[2].As<Napi::Number>().Uint32Value(), &entry, 0, sizeof entry);
+  const int error = context->functions().query_gid_ex(context->ctx(), number_of<std::uint32_t>(info[1]),
+                                                      number_of<std::uint32_t>(info[2]), &entry, 0, sizeof entry);
   return error != 0 ? failure(env, error < 0 ? -error : error) : Napi::Value(write_gid_entry(env, entry));
 }
 
 // getPkeyIndex(context, portNum, pkey): the index | -errno. The key in host order.
 Napi::Value get_pkey_index(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   if (context->functions().get_pkey_index == nullptr) return failure(info.Env(), EOPNOTSUPP);
-  const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
-  const auto pkey = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
+  const auto port = number_of<std::uint8_t>(info[1]);
+  const auto pkey = number_of<std::uint16_t>(info[2]);
   errno = 0;
   const int index = context->functions().get_pkey_index(context->ctx(), port, htons(pkey));
-  return index < 0 ? failure(info.Env(), errno == 0 ? ENOENT : errno)
-                   : Napi::Value(Napi::Number::New(info.Env(), index));
+  return index < 0 ? failure(info.Env(), errno == 0 ? ENOENT : errno) : number(info.Env(), index);
 }
 
 // queryRtValues(context): the device's clock in ticks, a bigint | -errno
 Napi::Value query_rt_values(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   Filled<ibv_values_ex> values;
   values->comp_mask = IBV_VALUES_MASK_RAW_CLOCK;
   if (const int error = values.after(ibv_query_rt_values_ex(context->ctx(), values.get())); error != 0) {
@@ -291,19 +285,18 @@ Napi::Value query_rt_values(const Napi::CallbackInfo& info) {
 
 // queryPortSpeed(context, portNum): 100 Mbit/s each, a bigint | -errno
 Napi::Value query_port_speed(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   const auto query = context->functions().query_port_speed;
   std::uint64_t speed = 0;
   errno = 0;
-  const int error =
-      query == nullptr ? EOPNOTSUPP : query(context->ctx(), info[1].As<Napi::Number>().Uint32Value(), &speed);
+  const int error = query == nullptr ? EOPNOTSUPP : query(context->ctx(), number_of<std::uint32_t>(info[1]), &speed);
   if (error != 0) return failure(info.Env(), error > 0 ? error : creation_error());
   return big(info.Env(), speed);
 }
 
 // numCompVectors(context): ibv_context.num_comp_vectors
 Napi::Value num_comp_vectors(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), unwrap<Context>(info, 0)->ctx()->num_comp_vectors);
+  return Napi::Number::New(info.Env(), take<Context>(info, 0)->ctx()->num_comp_vectors);
 }
 
 }  // namespace

@@ -4,51 +4,20 @@
 #include <string>
 #include <utility>
 
+#include "provider/handle.h"
+
 namespace verbs::core {
 namespace {
 
-// A process may have loaded two copies of this addon, of two versions even, and JavaScript may bring the handles of one
-// to the other, whose objects may be laid out differently. So a tag also names the copy, by an address in it.
-constexpr char kCopy = 0;
-
-napi_type_tag object_tag() { return {0x3c96d1a7e05b4f28ull, reinterpret_cast<std::uintptr_t>(&kCopy)}; }
-napi_type_tag library_tag() { return {0x58e2bb06d3174c9aull, reinterpret_cast<std::uintptr_t>(&kCopy)}; }
-
 // The content of an External.
-template <typename T>
 struct Holder {
-  std::shared_ptr<T> object;
+  std::shared_ptr<Object> object;
   bool claimed = false;
 };
 
-template <typename T>
-Napi::Value wrap(Napi::Env env, std::shared_ptr<T> object, const napi_type_tag& tag) {
-  auto holder = std::make_unique<Holder<T>>(Holder<T>{std::move(object)});
-  napi_value external = nullptr;
-  const napi_status status = napi_create_external(
-      env, holder.get(), [](node_api_basic_env, void* held, void*) { delete static_cast<Holder<T>*>(held); }, nullptr,
-      &external);
-  if (status != napi_ok) throw Napi::Error::New(env);
-  holder.release();  // the finalizer's now
-  if (napi_type_tag_object(env, external, &tag) != napi_ok) throw Napi::Error::New(env);
-  return {env, external};
-}
-
-template <typename T>
-Holder<T>& holder_of(napi_env env, napi_value value, const napi_type_tag& tag, const char* what) {
-  napi_valuetype type = napi_undefined;
-  bool ours = false;
-  void* held = nullptr;
-  if (napi_typeof(env, value, &type) == napi_ok && type == napi_external &&
-      napi_check_object_type_tag(env, value, &tag, &ours) == napi_ok && ours &&
-      napi_get_value_external(env, value, &held) == napi_ok) {
-    return *static_cast<Holder<T>*>(held);
-  }
-  Napi::TypeError error =
-      Napi::TypeError::New(env, std::string("the native handle is not ") + what + " of this copy of @verbs/core");
-  error.Set("code", "ERR_INVALID_ARG_TYPE");
-  throw error;
-}
+constexpr Handles<Holder> kObjects{0x3c96d1a7e05b4f28ull, "a verbs object of this copy of @verbs/core"};
+constexpr Handles<std::shared_ptr<const Library>> kLibraries{0x58e2bb06d3174c9aull,
+                                                             "a library of this copy of @verbs/core"};
 
 // TypeScript has looked before every call, but a getter in an argument may close what the call is about to use. The
 // error is a VerbsError by its brand, see src/errors.ts.
@@ -73,35 +42,29 @@ Napi::Error closed_error(Napi::Env env, verbs_core_kind kind) {
 }  // namespace
 
 Napi::Value wrap_object(Napi::Env env, std::shared_ptr<Object> object) {
-  return wrap(env, std::move(object), object_tag());
+  return kObjects.give(env, std::make_unique<Holder>(Holder{std::move(object)}));
 }
 
 Napi::Value wrap_library(Napi::Env env, std::shared_ptr<const Library> library) {
-  return wrap(env, std::move(library), library_tag());
+  return kLibraries.give(env, std::make_unique<std::shared_ptr<const Library>>(std::move(library)));
 }
 
-std::shared_ptr<Object> unwrap_object(napi_env env, napi_value value) {
-  return holder_of<Object>(env, value, object_tag(), "a verbs object").object;
-}
+std::shared_ptr<Object> unwrap_object(napi_env env, napi_value value) { return kObjects.of(env, value).object; }
+
+std::shared_ptr<const Library> unwrap_library(napi_env env, napi_value value) { return kLibraries.of(env, value); }
 
 bool claim(napi_env env, napi_value value, std::string destroyer) {
-  Holder<Object>& holder = holder_of<Object>(env, value, object_tag(), "a verbs object");
+  Holder& holder = kObjects.of(env, value);
   if (std::exchange(holder.claimed, true)) return false;
   holder.object->set_destroyer(std::move(destroyer));
   return true;
 }
 
-std::shared_ptr<const Library> unwrap_library(napi_env env, napi_value value) {
-  return holder_of<const Library>(env, value, library_tag(), "a library").object;
-}
-
 std::shared_ptr<Object> unwrap_open(napi_env env, napi_value value, verbs_core_kind kind) {
   std::shared_ptr<Object> object = unwrap_object(env, value);
   if (object->kind() != kind) {
-    Napi::TypeError error = Napi::TypeError::New(
+    throw wrong_type(
         env, std::string("expected a handle of a ") + kind_name(kind) + ", not of a " + kind_name(object->kind()));
-    error.Set("code", "ERR_INVALID_ARG_TYPE");
-    throw error;
   }
   if (!object->open()) {
     throw closed_error(env, kind);
@@ -165,13 +128,13 @@ thread_local std::weak_ptr<Environment> current;
 }  // namespace
 
 std::shared_ptr<Environment> Environment::create(napi_env env) {
-  auto environment = provider::create_environment<Environment>(env);
+  auto environment = create_environment<Environment>(env);
   current = environment;
   return environment;
 }
 
 std::shared_ptr<Environment> Environment::of_thread() { return current.lock(); }
 
-const std::shared_ptr<Environment>& Environment::of(napi_env env) { return provider::environment_of<Environment>(env); }
+const std::shared_ptr<Environment>& Environment::of(napi_env env) { return environment_of<Environment>(env); }
 
 }  // namespace verbs::core

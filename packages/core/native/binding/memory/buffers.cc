@@ -87,10 +87,10 @@ namespace {
 
 // allocBuf(pd, length): handle | -errno
 Napi::Value alloc_buf(const Napi::CallbackInfo& info) {
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
+  const auto pd = take<ProtectionDomain>(info, 0);
   const Functions& functions = pd->context().functions();
   if (functions.alloc_buf == nullptr || functions.free_buf == nullptr) return failure(info.Env(), EOPNOTSUPP);
-  const auto length = static_cast<std::size_t>(info[1].As<Napi::Number>().Int64Value());
+  const auto length = number_of<std::size_t>(info[1]);
   ibv_buf* buf = nullptr;
   errno = 0;
   void* data = functions.alloc_buf(pd->pd(), length, &buf);
@@ -115,12 +115,12 @@ Napi::Value copy_from_buf(const Napi::CallbackInfo& info) {
 
 // exportBufFd(buf): a descriptor, which the caller closes | -errno
 Napi::Value export_buf_fd(const Napi::CallbackInfo& info) {
-  const auto buffer = unwrap<LibraryBuffer>(info, 0);
+  const auto buffer = take<LibraryBuffer>(info, 0);
   const auto call = buffer->context().functions().export_buf_dmabuf_fd;
   if (call == nullptr) return failure(info.Env(), EOPNOTSUPP);
   errno = 0;
   const int fd = call(buffer->buf());
-  return fd < 0 ? failure(info.Env(), creation_error()) : Napi::Value(Napi::Number::New(info.Env(), fd));
+  return fd < 0 ? failure(info.Env(), creation_error()) : number(info.Env(), fd);
 }
 
 }  // namespace

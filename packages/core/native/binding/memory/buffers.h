@@ -77,7 +77,7 @@ class LibraryBuffer final : public Object {
 // The part of the memory and the bytes that a copy is about: (memory, offset, bytes: Uint8Array).
 template <typename Memory>
 struct Copy {
-  Held<Memory> memory;
+  Taken<Memory> memory;
   std::uint64_t offset = 0;
   void* data = nullptr;
   std::size_t size = 0;
@@ -86,8 +86,7 @@ struct Copy {
 
 template <typename Memory>
 Copy<Memory> read_copy(const Napi::CallbackInfo& info) {
-  Copy<Memory> copy{.memory = unwrap<Memory>(info, 0),
-                    .offset = static_cast<std::uint64_t>(info[1].As<Napi::Number>().Int64Value())};
+  Copy<Memory> copy{.memory = take<Memory>(info, 0), .offset = number_of<std::uint64_t>(info[1])};
   napi_typedarray_type type = napi_int8_array;
   if (napi_get_typedarray_info(info.Env(), info[2], &type, &copy.size, &copy.data, nullptr, nullptr) != napi_ok ||
       type != napi_uint8_array) {

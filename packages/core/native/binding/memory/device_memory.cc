@@ -31,10 +31,10 @@ Napi::Value created(Napi::Env env, const std::shared_ptr<Context>& context, ibv_
 
 // allocDm(context, length, logAlignment): { handle, dmHandle } | -errno
 Napi::Value alloc_dm_by(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
-  const auto context = hold<Context>(env, arguments[0]);
+  const auto context = take<Context>(env, arguments[0]);
   ibv_alloc_dm_attr attr{};
-  attr.length = static_cast<std::size_t>(Napi::Number(env, arguments[1]).Int64Value());
-  attr.log_align_req = Napi::Number(env, arguments[2]).Uint32Value();
+  attr.length = number_of<std::size_t>(Napi::Value(env, arguments[1]));
+  attr.log_align_req = number_of<std::uint32_t>(Napi::Value(env, arguments[2]));
   errno = 0;
   ibv_dm* dm =
       vendor != nullptr ? (*vendor).operator()<ibv_dm>(context->ctx(), &attr) : ibv_alloc_dm(context->ctx(), &attr);
@@ -42,20 +42,18 @@ Napi::Value alloc_dm_by(Napi::Env env, const napi_value* arguments, const Vendor
 }
 
 Napi::Value alloc_dm(const Napi::CallbackInfo& info) {
-  const napi_value arguments[] = {info[0], info[1], info[2]};
-  return alloc_dm_by(info.Env(), arguments, nullptr);
+  return alloc_dm_by(info.Env(), arguments_from(info, 0).data(), nullptr);
 }
 
 // importDm(context, dmHandle, length): { handle, dmHandle } | -errno. The library tells no length: the program gives
 // that of alloc_dm, and nothing checks it.
 Napi::Value import_dm(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
-  const auto length = static_cast<std::uint64_t>(info[2].As<Napi::Number>().Int64Value());
+  const auto context = take<Context>(info, 0);
+  const auto length = number_of<std::uint64_t>(info[2]);
   if (context->functions().import_dm == nullptr) return failure(info.Env(), EOPNOTSUPP);
   errno = 0;
-  return created(info.Env(), context,
-                 context->functions().import_dm(context->ctx(), info[1].As<Napi::Number>().Uint32Value()), length,
-                 true);
+  return created(info.Env(), context, context->functions().import_dm(context->ctx(), number_of<std::uint32_t>(info[1])),
+                 length, true);
 }
 
 // copyToDm(dm, offset, bytes), copyFromDm(dm, offset, bytes): 0 | -errno
@@ -73,12 +71,12 @@ Napi::Value copy_from_dm(const Napi::CallbackInfo& info) {
 
 // exportDmFd(dm): a descriptor, which the caller closes | -errno
 Napi::Value export_dm_fd(const Napi::CallbackInfo& info) {
-  const auto memory = unwrap<DeviceMemory>(info, 0);
+  const auto memory = take<DeviceMemory>(info, 0);
   const auto call = memory->context().functions().dm_export_dmabuf_fd;
   if (call == nullptr) return failure(info.Env(), EOPNOTSUPP);
   errno = 0;
   const int fd = call(memory->dm());
-  return fd < 0 ? failure(info.Env(), creation_error()) : Napi::Value(Napi::Number::New(info.Env(), fd));
+  return fd < 0 ? failure(info.Env(), creation_error()) : number(info.Env(), fd);
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <tuple>
 
 #include "binding/device/library.h"
 #include "binding/lifetime/handle.h"
+#include "provider/handle.h"
 
 namespace verbs::core {
 namespace {
@@ -126,34 +126,16 @@ void tell_kept(const ProtectionDomain& pd, ibv_mr* mr, const std::shared_ptr<Mem
 
 // undefined: the address of the bytes themselves.
 std::uint64_t read_iova(const Napi::Value& value, const void* data) {
-  if (value.IsUndefined()) return reinterpret_cast<std::uintptr_t>(data);
-  bool lossless = false;
-  return value.As<Napi::BigInt>().Uint64Value(&lossless);
+  return value.IsUndefined() ? reinterpret_cast<std::uintptr_t>(data) : u64_of(value);
 }
 
 // An ArrayBuffer of a block, which keeps it. Undefined where the host has all memory of JavaScript in one cage, as
 // Electron has, and so allows none of ours.
 Napi::Value buffer_of(Napi::Env env, const std::shared_ptr<MemoryBlock>& block) {
-  struct Hold {
-    std::shared_ptr<MemoryBlock> block;
-    bool* finalized;
-  };
-  bool finalized = false;
-  auto hold = std::make_unique<Hold>(Hold{block, &finalized});
   napi_value buffer = nullptr;
-  const napi_status status = napi_create_external_arraybuffer(
-      env, block->data(), block->length(),
-      [](node_api_basic_env, void*, void* held) {
-        const std::unique_ptr<Hold> last(static_cast<Hold*>(held));
-        if (last->finalized != nullptr) *last->finalized = true;
-      },
-      hold.get(), &buffer);
-  // For some buffers that it rejects (one that is too long) Node runs the finalizer all the same.
-  if (finalized) std::ignore = hold.release();
+  const napi_status status = external_buffer(env, block->data(), block->length(), block, &buffer);
   if (status == napi_no_external_buffers_allowed) return env.Undefined();
-  if (status != napi_ok) throw Napi::Error::New(env);
-  hold.release()->finalized = nullptr;  // the finalizer's now
-  return {env, buffer};
+  return checked(env, status == napi_ok ? buffer : nullptr);
 }
 
 // Memory and a region of it. Null with errno set if there is none of either.
@@ -196,13 +178,13 @@ Allocated allocate_shared(const ProtectionDomain& pd, const std::shared_ptr<Envi
 // undefined where no ArrayBuffer can have memory of an addon
 Napi::Value alloc_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
-  const double length = info[1].As<Napi::Number>().DoubleValue();
+  const auto pd = take<ProtectionDomain>(info, 0);
+  const double length = number_of<double>(info[1]);
   if (!(length >= 1 && length <= 9007199254740991.0)) return failure(env, EINVAL);
   Wanted wanted{};
-  const auto make = info[4].As<Napi::Boolean>().Value() ? allocate_shared : allocate;
-  const auto [block, mr] = make(*pd, Environment::of(env), static_cast<std::size_t>(length), info[3],
-                                info[2].As<Napi::Number>().Int32Value(), &wanted);
+  const auto make = flag_of(info[4]) ? allocate_shared : allocate;
+  const auto [block, mr] =
+      make(*pd, Environment::of(env), static_cast<std::size_t>(length), info[3], number_of<int>(info[2]), &wanted);
   if (block == nullptr) return failure(env, errno);
   if (mr == nullptr) return failure(env, creation_error());
   tell_kept(*pd, mr, block);
@@ -219,11 +201,10 @@ Napi::Value alloc_mr(const Napi::CallbackInfo& info) {
 // regMr(pd, view: Uint8Array, access, iova | undefined): { addr, lkey, rkey, id, mrHandle, handle } | -errno
 Napi::Value reg_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
+  const auto pd = take<ProtectionDomain>(info, 0);
   const MemoryRegion::Bytes bytes = MemoryRegion::bytes_of(info[1]);
   if (bytes.length == 0) return failure(env, EINVAL);
-  const Wanted wanted{bytes.data, bytes.length, read_iova(info[3], bytes.data),
-                      info[2].As<Napi::Number>().Int32Value()};
+  const Wanted wanted{bytes.data, bytes.length, read_iova(info[3], bytes.data), number_of<int>(info[2])};
   MemoryRegion::Memory memory = MemoryRegion::owner_of(info[1], bytes);
   ibv_mr* mr = register_memory(*pd, wanted);
   if (mr == nullptr) return failure(env, creation_error());
@@ -236,9 +217,9 @@ Napi::Value reg_mr(const Napi::CallbackInfo& info) {
 // the region is unchanged.
 Napi::Value rereg_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto region = unwrap<MemoryRegion>(info, 0);
-  const int flags = info[1].As<Napi::Number>().Int32Value();
-  const auto pd = info[2].IsUndefined() ? region->pd() : unwrap<ProtectionDomain>(info, 2);
+  const auto region = take<MemoryRegion>(info, 0);
+  const int flags = number_of<int>(info[1]);
+  const auto pd = info[2].IsUndefined() ? region->pd() : take<ProtectionDomain>(info, 2);
   if (&pd->context() != &region->context()) return failure(env, EINVAL);
   MemoryRegion::Bytes bytes;
   const bool moved = !info[3].IsUndefined();
@@ -246,7 +227,7 @@ Napi::Value rereg_mr(const Napi::CallbackInfo& info) {
   if (moved && bytes.length == 0) return failure(env, EINVAL);
   MemoryRegion::Memory memory = moved ? MemoryRegion::owner_of(info[3], bytes) : region->memory();
   memory.dma_handle = region->memory().dma_handle;
-  const int access = info[4].IsUndefined() ? 0 : info[4].As<Napi::Number>().Int32Value();
+  const int access = info[4].IsUndefined() ? 0 : number_of<int>(info[4]);
   errno = 0;
   const int error =
       region->context().functions().rereg_mr(region->mr(), flags, pd->pd(), bytes.data, bytes.length, access);
@@ -308,9 +289,9 @@ namespace {
 // allocMw(pd, type): { handle, id, rkey } | -errno
 Napi::Value alloc_mw(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
+  const auto pd = take<ProtectionDomain>(info, 0);
   errno = 0;
-  ibv_mw* mw = ibv_alloc_mw(pd->pd(), static_cast<ibv_mw_type>(info[1].As<Napi::Number>().Int32Value()));
+  ibv_mw* mw = ibv_alloc_mw(pd->pd(), number_of<ibv_mw_type>(info[1]));
   if (mw == nullptr) return failure(env, creation_error());
   const auto window = std::make_shared<MemoryWindow>(pd, mw);
   Napi::Object result = Napi::Object::New(env);
@@ -322,7 +303,7 @@ Napi::Value alloc_mw(const Napi::CallbackInfo& info) {
 
 // mwRkey(mw): its rkey now; a bind changes it.
 Napi::Value mw_rkey(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), unwrap<MemoryWindow>(info, 0)->mw()->rkey);
+  return Napi::Number::New(info.Env(), take<MemoryWindow>(info, 0)->mw()->rkey);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ Napi::Value created(Napi::Env env, const std::vector<std::shared_ptr<Object>>& p
 
 // allocPd(context): handle | -errno
 Napi::Value alloc_pd(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   errno = 0;
   return created(info.Env(), {context}, context->functions().alloc_pd(context->ctx()), dealloc);
 }
@@ -46,33 +46,33 @@ constexpr std::uint32_t kAllowUnprotectedAlloc = 1u << 2;
 
 // allocParentDomain(pd, td | undefined, allowCcUnprotectedAlloc): handle | -errno
 Napi::Value alloc_parent_domain(const Napi::CallbackInfo& info) {
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
+  const auto pd = take<ProtectionDomain>(info, 0);
   ibv_parent_domain_init_attr attr{};
   attr.pd = pd->pd();
   std::vector<std::shared_ptr<Object>> parents{pd};
   if (!info[1].IsUndefined()) {
-    const auto td = unwrap<ThreadDomain>(info, 1);
+    const auto td = take<ThreadDomain>(info, 1);
     if (&td->context() != &pd->context()) return failure(info.Env(), EINVAL);
     attr.td = td->get();
     parents.push_back(td);
   }
-  if (info[2].As<Napi::Boolean>().Value()) attr.comp_mask |= kAllowUnprotectedAlloc;
+  if (flag_of(info[2])) attr.comp_mask |= kAllowUnprotectedAlloc;
   errno = 0;
   return created(info.Env(), parents, ibv_alloc_parent_domain(pd->context().ctx(), &attr), dealloc);
 }
 
 // importPd(context, pdHandle): handle | -errno
 Napi::Value import_pd(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   if (context->functions().import_pd == nullptr) return failure(info.Env(), EOPNOTSUPP);
   errno = 0;
   return created(info.Env(), {context},
-                 context->functions().import_pd(context->ctx(), info[1].As<Napi::Number>().Uint32Value()), unimport);
+                 context->functions().import_pd(context->ctx(), number_of<std::uint32_t>(info[1])), unimport);
 }
 
 // pdHandle(pd): the argument of importPd.
 Napi::Value pd_handle(const Napi::CallbackInfo& info) {
-  return Napi::Number::New(info.Env(), unwrap<ProtectionDomain>(info, 0)->pd()->handle);
+  return Napi::Number::New(info.Env(), take<ProtectionDomain>(info, 0)->pd()->handle);
 }
 
 }  // namespace

@@ -16,11 +16,6 @@ int unimport_region(const Context& context, ibv_mr* mr) {
   return 0;
 }
 
-std::uint64_t read_u64(const Napi::Value& value) {
-  bool lossless = false;
-  return value.As<Napi::BigInt>().Uint64Value(&lossless);
-}
-
 // A library trusts the range, and casts the buffer to its own structure.
 bool is_in(const LibraryBuffer& buffer, const ProtectionDomain& pd, std::uint64_t offset, std::uint64_t length) {
   return &buffer.pd() == &pd && length != 0 && offset <= buffer.length() && length <= buffer.length() - offset;
@@ -28,7 +23,7 @@ bool is_in(const LibraryBuffer& buffer, const ProtectionDomain& pd, std::uint64_
 
 // nullMr(pd): like regMr. Reads of any address return zeros, and writes are dropped.
 Napi::Value null_mr(const Napi::CallbackInfo& info) {
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
+  const auto pd = take<ProtectionDomain>(info, 0);
   errno = 0;
   ibv_mr* mr = ibv_alloc_null_mr(pd->pd());
   if (mr == nullptr) return failure(info.Env(), creation_error());
@@ -40,12 +35,12 @@ Napi::Value null_mr(const Napi::CallbackInfo& info) {
 // regDmMr(pd, dm, offset, length, access): like regMr. Zero-based.
 Napi::Value reg_dm_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
-  const auto dm = unwrap<DeviceMemory>(info, 1);
+  const auto pd = take<ProtectionDomain>(info, 0);
+  const auto dm = take<DeviceMemory>(info, 1);
   if (&dm->context() != &pd->context()) return failure(env, EINVAL);
-  const auto offset = static_cast<std::uint64_t>(info[2].As<Napi::Number>().Int64Value());
-  const auto length = static_cast<std::uint64_t>(info[3].As<Napi::Number>().Int64Value());
-  const auto access = info[4].As<Napi::Number>().Uint32Value() | IBV_ACCESS_ZERO_BASED;
+  const auto offset = number_of<std::uint64_t>(info[2]);
+  const auto length = number_of<std::uint64_t>(info[3]);
+  const auto access = number_of<std::uint32_t>(info[4]) | IBV_ACCESS_ZERO_BASED;
   errno = 0;
   ibv_mr* mr = ibv_reg_dm_mr(pd->pd(), dm->dm(), offset, length, access);
   if (mr == nullptr) return failure(env, creation_error());
@@ -57,15 +52,15 @@ Napi::Value reg_dm_mr(const Napi::CallbackInfo& info) {
 // regDmabufMr(pd, offset, length, iova: bigint, fd, access): like regMr.
 Napi::Value reg_dmabuf_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
-  const auto offset = static_cast<std::uint64_t>(info[1].As<Napi::Number>().Int64Value());
-  const auto length = static_cast<std::uint64_t>(info[2].As<Napi::Number>().Int64Value());
-  const std::uint64_t iova = read_u64(info[3]);
+  const auto pd = take<ProtectionDomain>(info, 0);
+  const auto offset = number_of<std::uint64_t>(info[1]);
+  const auto length = number_of<std::uint64_t>(info[2]);
+  const std::uint64_t iova = u64_of(info[3]);
   const Functions& functions = pd->context().functions();
   if (functions.reg_dmabuf_mr == nullptr) return failure(env, EOPNOTSUPP);
   errno = 0;
-  ibv_mr* mr = functions.reg_dmabuf_mr(pd->pd(), offset, length, iova, info[4].As<Napi::Number>().Int32Value(),
-                                       info[5].As<Napi::Number>().Int32Value());
+  ibv_mr* mr =
+      functions.reg_dmabuf_mr(pd->pd(), offset, length, iova, number_of<int>(info[4]), number_of<int>(info[5]));
   if (mr == nullptr) return failure(env, creation_error());
   return MemoryRegion::describe(
       env, std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{}, MemoryRegion::Range{iova, length},
@@ -80,14 +75,14 @@ MemoryRegion::Range range_of(int access, std::uint64_t iova, std::uint64_t lengt
 // regBufMr(pd, buf, offset, length, access): like regMr. A buffer of another domain is EINVAL.
 Napi::Value reg_buf_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
-  const auto buffer = unwrap<LibraryBuffer>(info, 1);
-  const auto offset = static_cast<std::uint64_t>(info[2].As<Napi::Number>().Int64Value());
-  const auto length = static_cast<std::uint64_t>(info[3].As<Napi::Number>().Int64Value());
+  const auto pd = take<ProtectionDomain>(info, 0);
+  const auto buffer = take<LibraryBuffer>(info, 1);
+  const auto offset = number_of<std::uint64_t>(info[2]);
+  const auto length = number_of<std::uint64_t>(info[3]);
   const auto reg = pd->context().functions().reg_buf_mr;
   if (reg == nullptr) return failure(env, EOPNOTSUPP);
   if (!is_in(*buffer, *pd, offset, length)) return failure(env, EINVAL);
-  const int access = info[4].As<Napi::Number>().Int32Value();
+  const int access = number_of<int>(info[4]);
   std::byte* start = buffer->data() + offset;
   errno = 0;
   ibv_mr* mr = reg(pd->pd(), buffer->buf(), start, length, access);
@@ -116,16 +111,16 @@ struct MrInitAttr {
 // like regMr.
 Napi::Value reg_mr_ex(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
+  const auto pd = take<ProtectionDomain>(info, 0);
   const auto reg = pd->context().functions().reg_mr_ex;
   if (reg == nullptr) return failure(env, EOPNOTSUPP);
   MrInitAttr attr;
-  attr.access = info[1].As<Napi::Number>().Int32Value();
-  const auto source = info[2].As<Napi::Object>();
-  const Napi::Value view = source.Get("view"), buf = source.Get("buf");
+  attr.access = number_of<int>(info[1]);
+  const Fields source(info[2]);
+  const Napi::Value view = source["view"], buf = source["buf"];
   MemoryRegion::Memory memory;
-  Held<LibraryBuffer> buffer;
-  Held<DmaHandle> handle;
+  Taken<LibraryBuffer> buffer;
+  Taken<DmaHandle> handle;
   if (!view.IsUndefined()) {
     const MemoryRegion::Bytes bytes = MemoryRegion::bytes_of(view);
     if (bytes.length == 0) return failure(env, EINVAL);
@@ -134,10 +129,10 @@ Napi::Value reg_mr_ex(const Napi::CallbackInfo& info) {
     attr.addr = bytes.data;
     attr.length = bytes.length;
   } else {
-    const auto offset = static_cast<std::uint64_t>(source.Get("offset").As<Napi::Number>().Int64Value());
-    attr.length = static_cast<std::size_t>(source.Get("length").As<Napi::Number>().Int64Value());
+    const auto offset = source.number<std::uint64_t>("offset");
+    attr.length = source.number<std::size_t>("length");
     if (!buf.IsUndefined()) {
-      buffer = hold<LibraryBuffer>(env, buf);
+      buffer = take<LibraryBuffer>(env, buf);
       if (!is_in(*buffer, *pd, offset, attr.length)) return failure(env, EINVAL);
       memory.object = buffer;
       attr.comp_mask = MrInitAttr::kAddr | MrInitAttr::kBuf;
@@ -145,16 +140,16 @@ Napi::Value reg_mr_ex(const Napi::CallbackInfo& info) {
       attr.buf = buffer->buf();
     } else {
       attr.comp_mask = MrInitAttr::kFd | MrInitAttr::kFdOffset;
-      attr.fd = source.Get("fd").As<Napi::Number>().Int32Value();
+      attr.fd = source.number<int>("fd");
       attr.fd_offset = offset;
     }
   }
   attr.iova = attr.addr == nullptr ? attr.fd_offset : reinterpret_cast<std::uintptr_t>(attr.addr);
-  if (!info[3].IsUndefined()) attr.iova = read_u64(info[3]);
+  if (!info[3].IsUndefined()) attr.iova = u64_of(info[3]);
   // A dma-buf has no address of its own; a buffer that is one takes no other than its own.
   if (!info[3].IsUndefined() || attr.addr == nullptr) attr.comp_mask |= MrInitAttr::kIova;
   if (!info[4].IsUndefined()) {
-    handle = unwrap<DmaHandle>(info, 4);
+    handle = take<DmaHandle>(info, 4);
     if (&handle->context() != &pd->context()) return failure(env, EINVAL);
     memory.dma_handle = handle;
     attr.comp_mask |= MrInitAttr::kDmah;
@@ -171,11 +166,11 @@ Napi::Value reg_mr_ex(const Napi::CallbackInfo& info) {
 // importMr(pd, mrHandle): like regMr. The library reports its range; the exporter keeps its memory alive.
 Napi::Value import_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
+  const auto pd = take<ProtectionDomain>(info, 0);
   const Functions& functions = pd->context().functions();
   if (functions.import_mr == nullptr) return failure(env, EOPNOTSUPP);
   errno = 0;
-  ibv_mr* mr = functions.import_mr(pd->pd(), info[1].As<Napi::Number>().Uint32Value());
+  ibv_mr* mr = functions.import_mr(pd->pd(), number_of<std::uint32_t>(info[1]));
   if (mr == nullptr) return failure(env, creation_error());
   const MemoryRegion::Range range{reinterpret_cast<std::uintptr_t>(mr->addr), mr->length};
   Napi::Object result = MemoryRegion::describe(
@@ -187,22 +182,21 @@ Napi::Value import_mr(const Napi::CallbackInfo& info) {
 // adviseMr(pd, advice, flags, elements: [mr, offset, length][]): 0 | -errno
 Napi::Value advise_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
+  const auto pd = take<ProtectionDomain>(info, 0);
   const auto list = info[3].As<Napi::Array>();
   std::vector<ibv_sge> sges(list.Length());
-  std::vector<Held<MemoryRegion>> regions;
+  std::vector<Taken<MemoryRegion>> regions;
   for (std::uint32_t i = 0; i < sges.size(); i++) {
     const auto element = list.Get(i).As<Napi::Array>();
-    Held<MemoryRegion> region = hold<MemoryRegion>(env, element.Get(0u));
-    const auto offset = static_cast<std::uint64_t>(element.Get(1u).As<Napi::Number>().Int64Value());
-    const std::uint32_t length = element.Get(2u).As<Napi::Number>().Uint32Value();
+    Taken<MemoryRegion> region = take<MemoryRegion>(env, element.Get(0u));
+    const auto offset = number_of<std::uint64_t>(element.Get(1u));
+    const std::uint32_t length = number_of<std::uint32_t>(element.Get(2u));
     if (!region->contains(offset, length) || &region->context() != &pd->context()) return failure(env, EINVAL);
     sges[i] = {region->start() + offset, length, region->mr()->lkey};
     regions.push_back(std::move(region));
   }
-  const int error =
-      ibv_advise_mr(pd->pd(), static_cast<ibv_advise_mr_advice>(info[1].As<Napi::Number>().Int32Value()),
-                    info[2].As<Napi::Number>().Uint32Value(), sges.data(), static_cast<std::uint32_t>(sges.size()));
+  const int error = ibv_advise_mr(pd->pd(), number_of<ibv_advise_mr_advice>(info[1]), number_of<std::uint32_t>(info[2]),
+                                  sges.data(), static_cast<std::uint32_t>(sges.size()));
   return failure(env, error < 0 ? -error : error);
 }
 
@@ -230,13 +224,13 @@ struct InitAttr {
 
 // allocDmah(context, cpuId | undefined, ph | undefined, tphMemType | undefined): handle | -errno
 Napi::Value alloc_dmah(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   const Functions& functions = context->functions();
   if (functions.alloc_dmah == nullptr || functions.dealloc_dmah == nullptr) return failure(info.Env(), EOPNOTSUPP);
   InitAttr attr;
   const auto read = [&](std::size_t index, auto& field) {
     if (info[index].IsUndefined()) return;
-    field = static_cast<std::remove_reference_t<decltype(field)>>(info[index].As<Napi::Number>().Uint32Value());
+    field = number_of<std::remove_reference_t<decltype(field)>>(info[index]);
     attr.comp_mask |= 1u << (index - 1);
   };
   read(1, attr.cpu_id);

@@ -38,8 +38,8 @@ Napi::Value created(Napi::Env env, const std::shared_ptr<ProtectionDomain>& pd, 
 
 // createAh(pd, attr): { handle, id } | -errno
 Napi::Value create_ah(const Napi::CallbackInfo& info) {
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
-  ibv_ah_attr attr = read_ah_attr(info[1].As<Napi::Object>());
+  const auto pd = take<ProtectionDomain>(info, 0);
+  ibv_ah_attr attr = read_ah_attr(Fields(info[1]));
   errno = 0;
   return created(info.Env(), pd, pd->context().functions().create_ah(pd->pd(), &attr));
 }
@@ -53,29 +53,26 @@ struct Received {
 
 // { slid, sl, dlidPathBits, srcQp, wcFlags, pkeyIndex }, 40 bytes or undefined
 Received read_received(const Napi::Value& completion, const Napi::Value& header) {
-  const auto given = completion.As<Napi::Object>();
-  const auto number = [&](const char* name) { return given.Get(name).As<Napi::Number>().Uint32Value(); };
+  const Fields given(completion);
   Received received;
-  received.wc.slid = static_cast<std::uint16_t>(number("slid"));
-  received.wc.sl = static_cast<std::uint8_t>(number("sl"));
-  received.wc.dlid_path_bits = static_cast<std::uint8_t>(number("dlidPathBits"));
-  received.wc.src_qp = number("srcQp");
-  received.wc.pkey_index = static_cast<std::uint16_t>(number("pkeyIndex"));
-  received.wc.wc_flags = number("wcFlags");
+  received.wc.slid = given.number<std::uint16_t>("slid");
+  received.wc.sl = given.number<std::uint8_t>("sl");
+  received.wc.dlid_path_bits = given.number<std::uint8_t>("dlidPathBits");
+  received.wc.src_qp = given.u32("srcQp");
+  received.wc.pkey_index = given.number<std::uint16_t>("pkeyIndex");
+  received.wc.wc_flags = given.u32("wcFlags");
   if (header.IsUndefined()) return received;
-  const auto bytes = header.As<Napi::Uint8Array>();
-  if (bytes.ByteLength() < sizeof(ibv_grh)) {
-    throw Napi::TypeError::New(completion.Env(), "a routing header has 40 bytes");
-  }
-  std::memcpy(&received.grh, bytes.Data(), sizeof(ibv_grh));
+  const Bytes bytes = bytes_of(header);
+  if (bytes.size < sizeof(ibv_grh)) throw wrong_type(completion.Env(), "a routing header has 40 bytes");
+  std::memcpy(&received.grh, bytes.data, sizeof(ibv_grh));
   return received;
 }
 
 // createAhFromWc(pd, completion, grh: Uint8Array | undefined, portNum): { handle, id } | -errno
 Napi::Value create_ah_from_wc(const Napi::CallbackInfo& info) {
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
+  const auto pd = take<ProtectionDomain>(info, 0);
   Received received = read_received(info[1], info[2]);
-  const auto port = static_cast<std::uint8_t>(info[3].As<Napi::Number>().Uint32Value());
+  const auto port = number_of<std::uint8_t>(info[3]);
   errno = 0;
   return created(info.Env(), pd,
                  pd->context().functions().create_ah_from_wc(pd->pd(), &received.wc, &received.grh, port));
@@ -83,10 +80,10 @@ Napi::Value create_ah_from_wc(const Napi::CallbackInfo& info) {
 
 // initAhFromWc(context, portNum, completion, grh: Uint8Array | undefined): attr | -errno
 Napi::Value init_ah_from_wc(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
-  const auto port = static_cast<std::uint8_t>(info[1].As<Napi::Number>().Uint32Value());
+  const auto context = take<Context>(info, 0);
+  const auto port = number_of<std::uint8_t>(info[1]);
   Received received = read_received(info[2], info[3]);
-  provider::Filled<ibv_ah_attr> attr;
+  Filled<ibv_ah_attr> attr;
   errno = 0;
   if (context->functions().init_ah_from_wc(context->ctx(), port, &received.wc, &received.grh, attr.get()) != 0) {
     return failure(info.Env(), creation_error());
@@ -98,10 +95,10 @@ Napi::Value init_ah_from_wc(const Napi::CallbackInfo& info) {
 // resolveEthL2FromGid(context, attr): { mac: Uint8Array, vlanId } | -errno
 Napi::Value resolve_eth_l2_from_gid(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   const auto resolve = context->functions().resolve_eth_l2_from_gid;
   if (resolve == nullptr) return failure(env, EOPNOTSUPP);
-  ibv_ah_attr attr = read_ah_attr(info[1].As<Napi::Object>());
+  ibv_ah_attr attr = read_ah_attr(Fields(info[1]));
   std::uint16_t vlan = 0;
   Napi::Uint8Array mac = Napi::Uint8Array::New(env, 6);
   errno = 0;

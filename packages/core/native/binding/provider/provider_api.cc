@@ -79,21 +79,8 @@ struct verbs_core_child {
 namespace verbs::core {
 namespace {
 
-// Runs `call`. A C++ exception becomes a pending JavaScript exception.
-template <typename Call>
-auto guarded(napi_env env, Call&& call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const Napi::Error& error) {
-    error.ThrowAsJavaScriptException();
-  } catch (const std::bad_alloc&) {
-    provider::throw_out_of_memory(env);
-  }
-  return nullptr;
-}
-
-verbs_core_object* take(napi_env env, napi_value handle, verbs_core_kind kind) {
-  return guarded(env, [&] { return new verbs_core_object(unwrap_open(env, handle, kind), true); });
+verbs_core_object* take_object(napi_env env, napi_value handle, verbs_core_kind kind) {
+  return contain(env, [&] { return new verbs_core_object(unwrap_open(env, handle, kind), true); });
 }
 
 verbs_core_object* retain(verbs_core_object* object) {
@@ -134,19 +121,19 @@ int close_child(verbs_core_child* child) { return child->object->close(); }
 void detach(verbs_core_child* child) { delete child; }
 
 void* library_symbol(napi_env env, napi_value library, const char* name, const char* version) {
-  return guarded(env, [&] { return unwrap_library(env, library)->symbol(name, version); });
+  return contain(env, [&] { return unwrap_library(env, library)->symbol(name, version); });
 }
 
 template <Context::Ownership kOwnership>
 napi_value wrap_context(napi_env env, napi_value library, void* context) {
-  return guarded(env, [&]() -> napi_value {
+  return contain(env, [&]() -> napi_value {
     return wrap_object(env, std::make_shared<Context>(Environment::of_thread(), unwrap_library(env, library),
                                                       static_cast<ibv_context*>(context), kOwnership));
   });
 }
 
 napi_value adopt_cq(napi_env env, verbs_core_object* context, verbs_core_object* channel, void* cq) {
-  return guarded(env, [&]() -> napi_value {
+  return contain(env, [&]() -> napi_value {
     std::shared_ptr<CompletionChannel> its_channel;
     if (channel != nullptr) its_channel = std::static_pointer_cast<CompletionChannel>(channel->object);
     return CompletionQueue::adopt(env, std::static_pointer_cast<Context>(context->object), its_channel,
@@ -155,32 +142,30 @@ napi_value adopt_cq(napi_env env, verbs_core_object* context, verbs_core_object*
 }
 
 napi_value child_handle(napi_env env, verbs_core_child* child) {
-  return guarded(env, [&]() -> napi_value { return wrap_object(env, child->object); });
+  return contain(env, [&]() -> napi_value { return wrap_object(env, child->object); });
 }
 
 int read_qp_attributes(napi_env env, napi_value attr, void* qp_attr) {
-  try {
-    *static_cast<ibv_qp_attr*>(qp_attr) = read_qp_attr(Napi::Value(env, attr).As<Napi::Object>());
-    return 0;
-  } catch (const Napi::Error& error) {
-    error.ThrowAsJavaScriptException();
-    return -1;
-  }
+  const bool read = contain(env, [&] {
+    *static_cast<ibv_qp_attr*>(qp_attr) = read_qp_attr(Fields(Napi::Value(env, attr)));
+    return true;
+  });
+  return read ? 0 : -1;
 }
 
 napi_value create_vendor_qp(napi_env env, const napi_value* arguments, verbs_core_make make, void* data) {
-  return guarded(env, [&]() -> napi_value { return create_qp(env, arguments, VendorMake{make, data, nullptr}, {}); });
+  return contain(env, [&]() -> napi_value { return create_qp(env, arguments, VendorMake{make, data, nullptr}, {}); });
 }
 
 napi_value create_qp_by(napi_env env, const napi_value* arguments, const verbs_core_qp_maker* maker) {
-  return guarded(env, [&]() -> napi_value {
+  return contain(env, [&]() -> napi_value {
     const std::shared_ptr<Object> parent = maker->parent == nullptr ? nullptr : maker->parent->object;
     return create_qp(env, arguments, VendorMake{maker->make, maker->data, maker->destroy}, parent);
   });
 }
 
 napi_value write_qp_attributes(napi_env env, const void* qp_attr) {
-  return guarded(
+  return contain(
       env, [&]() -> napi_value { return write_qp_attr(Napi::Env(env), *static_cast<const ibv_qp_attr*>(qp_attr)); });
 }
 
@@ -188,11 +173,11 @@ using Create = Napi::Value (*)(Napi::Env env, const napi_value* arguments, const
 
 template <Create F>
 napi_value create_by(napi_env env, const napi_value* arguments, verbs_core_make make, void* data) {
-  return guarded(env, [&]() -> napi_value { return F(env, arguments, VendorMake{make, data, nullptr}); });
+  return contain(env, [&]() -> napi_value { return F(env, arguments, VendorMake{make, data, nullptr}); });
 }
 
 napi_value adopt_mr(napi_env env, verbs_core_object* pd, void* mr, std::uint64_t start, std::uint64_t length) {
-  return guarded(env, [&]() -> napi_value {
+  return contain(env, [&]() -> napi_value {
     return MemoryRegion::describe(
         env, std::make_shared<MemoryRegion>(std::static_pointer_cast<ProtectionDomain>(pd->object),
                                             static_cast<ibv_mr*>(mr), MemoryRegion::Memory{},
@@ -234,7 +219,7 @@ int set_parents(verbs_core_object* object, verbs_core_object* const* parents, st
 constexpr verbs_core_api kApi = {
     .version = VERBS_CORE_API_VERSION,
     .size = sizeof(verbs_core_api),
-    .take = take,
+    .take = take_object,
     .retain = retain,
     .release = release,
     .pointer = pointer,

@@ -36,25 +36,25 @@ class FlowBytes {
 
 template <typename T>
 bool read_filter(const Napi::Value& value, T* filter) {
-  const auto bytes = value.As<Napi::Uint8Array>();
-  if (bytes.ByteLength() != sizeof(T)) return false;
-  std::memcpy(filter, bytes.Data(), sizeof(T));
+  const Bytes bytes = bytes_of(value);
+  if (bytes.size != sizeof(T)) return false;
+  std::memcpy(filter, bytes.data, sizeof(T));
   return true;
 }
 
 // A specification with a value and a mask, both as the bytes of the C structure.
 template <typename Spec>
-bool append_filter(FlowBytes& flow, std::uint32_t type, const Napi::Object& given) {
+bool append_filter(FlowBytes& flow, std::uint32_t type, const Fields& given) {
   Spec spec{};
   spec.type = static_cast<ibv_flow_spec_type>(type);
   spec.size = sizeof spec;
-  if (!read_filter(given.Get("val"), &spec.val) || !read_filter(given.Get("mask"), &spec.mask)) return false;
+  if (!read_filter(given["val"], &spec.val) || !read_filter(given["mask"], &spec.mask)) return false;
   flow.append(spec);
   return true;
 }
 
-bool append_spec(FlowBytes& flow, const Napi::Object& given, std::vector<std::shared_ptr<Object>>& parents) {
-  const std::uint32_t type = given.Get("type").As<Napi::Number>().Uint32Value();
+bool append_spec(FlowBytes& flow, const Fields& given, std::vector<Taken<Counters>>& counters) {
+  const std::uint32_t type = given.u32("type");
   switch (type & ~std::uint32_t{IBV_FLOW_SPEC_INNER}) {
     case IBV_FLOW_SPEC_ETH:
       return append_filter<ibv_flow_spec_eth>(flow, type, given);
@@ -76,17 +76,17 @@ bool append_spec(FlowBytes& flow, const Napi::Object& given, std::vector<std::sh
     case IBV_FLOW_SPEC_MPLS:
       return append_filter<ibv_flow_spec_mpls>(flow, type, given);
     case IBV_FLOW_SPEC_ACTION_TAG:
-      flow.append(ibv_flow_spec_action_tag{IBV_FLOW_SPEC_ACTION_TAG, sizeof(ibv_flow_spec_action_tag),
-                                           given.Get("tagId").As<Napi::Number>().Uint32Value()});
+      flow.append(
+          ibv_flow_spec_action_tag{IBV_FLOW_SPEC_ACTION_TAG, sizeof(ibv_flow_spec_action_tag), given.u32("tagId")});
       return true;
     case IBV_FLOW_SPEC_ACTION_DROP:
       flow.append(ibv_flow_spec_action_drop{IBV_FLOW_SPEC_ACTION_DROP, sizeof(ibv_flow_spec_action_drop)});
       return true;
     case IBV_FLOW_SPEC_ACTION_COUNT: {
-      const auto counters = hold<Counters>(given.Env(), given.Get("counters"));
+      const Napi::Value handle = given["counters"];
+      counters.push_back(take<Counters>(handle.Env(), handle));
       flow.append(ibv_flow_spec_counter_action{IBV_FLOW_SPEC_ACTION_COUNT, sizeof(ibv_flow_spec_counter_action),
-                                               counters->get()});
-      parents.push_back(counters);
+                                               counters.back()->get()});
       return true;
     }
     default:
@@ -98,22 +98,23 @@ bool append_spec(FlowBytes& flow, const Napi::Object& given, std::vector<std::sh
 // -errno
 Napi::Value create_flow(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto qp = unwrap<QueuePair>(info, 0);
-  const auto given = info[1].As<Napi::Object>();
-  const auto number = [&](const char* name) { return given.Get(name).As<Napi::Number>().Uint32Value(); };
+  const auto qp = take<QueuePair>(info, 0);
+  const Fields given(info[1]);
   ibv_flow_attr attr{};
-  attr.type = static_cast<ibv_flow_attr_type>(number("flowType"));
-  attr.priority = static_cast<std::uint16_t>(number("priority"));
-  attr.port = static_cast<std::uint8_t>(number("port"));
-  attr.flags = number("flags");
+  attr.type = given.number<ibv_flow_attr_type>("flowType");
+  attr.priority = given.number<std::uint16_t>("priority");
+  attr.port = given.number<std::uint8_t>("port");
+  attr.flags = given.u32("flags");
   const auto specs = info[2].As<Napi::Array>();
   // The count and the size have 8 and 16 bits.
   if (specs.Length() > UINT8_MAX) return failure(env, EINVAL);
   FlowBytes bytes;
-  std::vector<std::shared_ptr<Object>> parents{qp};
+  std::vector<Taken<Counters>> counters;
   for (std::uint32_t i = 0; i < specs.Length(); i++) {
-    if (!append_spec(bytes, specs.Get(i).As<Napi::Object>(), parents)) return failure(env, EINVAL);
+    if (!append_spec(bytes, Fields(specs.Get(i)), counters)) return failure(env, EINVAL);
   }
+  std::vector<std::shared_ptr<Object>> parents{qp};
+  parents.insert(parents.end(), counters.begin(), counters.end());
   for (const std::shared_ptr<Object>& parent : parents) {
     if (&parent->context() != &qp->context()) return failure(env, EINVAL);
   }
@@ -126,7 +127,7 @@ Napi::Value create_flow(const Napi::CallbackInfo& info) {
 
 // createCounters(context): handle | -errno
 Napi::Value create_counters(const Napi::CallbackInfo& info) {
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   ibv_counters_init_attr attr{};
   errno = 0;
   ibv_counters* counters = ibv_create_counters(context->ctx(), &attr);
@@ -138,23 +139,22 @@ Napi::Value create_counters(const Napi::CallbackInfo& info) {
 
 // attachCounters(counters, description, index, flow | undefined): 0 | -errno
 Napi::Value attach_counters(const Napi::CallbackInfo& info) {
-  const auto counters = unwrap<Counters>(info, 0);
-  const auto flow = info[3].IsUndefined() ? nullptr : unwrap<Flow>(info, 3);
+  const auto counters = take<Counters>(info, 0);
+  const auto flow = info[3].IsUndefined() ? nullptr : take<Flow>(info, 3);
   if (flow != nullptr && &flow->context() != &counters->context()) return failure(info.Env(), EINVAL);
   ibv_counter_attach_attr attr{};
-  attr.counter_desc = static_cast<ibv_counter_description>(info[1].As<Napi::Number>().Int32Value());
-  attr.index = info[2].As<Napi::Number>().Uint32Value();
+  attr.counter_desc = number_of<ibv_counter_description>(info[1]);
+  attr.index = number_of<std::uint32_t>(info[2]);
   return failure(info.Env(),
                  ibv_attach_counters_point_flow(counters->get(), &attr, flow == nullptr ? nullptr : flow->get()));
 }
 
 // readCounters(counters, values: BigUint64Array, flags): 0 | -errno
 Napi::Value read_counters(const Napi::CallbackInfo& info) {
-  const auto counters = unwrap<Counters>(info, 0);
-  auto values = info[1].As<Napi::BigUint64Array>();
-  return failure(info.Env(),
-                 ibv_read_counters(counters->get(), values.Data(), static_cast<std::uint32_t>(values.ElementLength()),
-                                   info[2].As<Napi::Number>().Uint32Value()));
+  const auto counters = take<Counters>(info, 0);
+  const View<std::uint64_t> values = words_of<std::uint64_t>(info[1]);
+  return failure(info.Env(), ibv_read_counters(counters->get(), values.data, static_cast<std::uint32_t>(values.size),
+                                               number_of<std::uint32_t>(info[2])));
 }
 
 }  // namespace

@@ -13,19 +13,19 @@ namespace verbs::core {
 namespace {
 
 // The objects of the call, which are read before its other attributes.
-using HeldObjects = std::vector<Held<Object>>;
+using HeldObjects = std::vector<Taken<Object>>;
 
 // An optional object of `given`, by its field.
 template <typename T>
-std::shared_ptr<T> object_field(const Napi::Object& given, const char* name, HeldObjects& held) {
-  const Napi::Value value = given.Get(name);
+std::shared_ptr<T> object_field(const Fields& given, const char* name, HeldObjects& held) {
+  const Napi::Value value = given[name];
   if (value.IsUndefined()) return nullptr;
-  std::shared_ptr<T> object = hold<T>(given.Env(), value);
+  std::shared_ptr<T> object = take<T>(value.Env(), value);
   held.emplace_back(object);
   return object;
 }
 
-QueuePair::Parts read_parts(const Napi::Object& given, HeldObjects& held) {
+QueuePair::Parts read_parts(const Fields& given, HeldObjects& held) {
   QueuePair::Parts parts;
   parts.pd = object_field<ProtectionDomain>(given, "pd", held);
   parts.send_cq = object_field<CompletionQueue>(given, "sendCq", held);
@@ -77,31 +77,29 @@ struct Extended {
   std::vector<std::uint8_t> hash_key;
 };
 
-Extended read_extended(const Napi::Object& given, HeldObjects& held) {
+Extended read_extended(const Fields& given, HeldObjects& held) {
   Extended extended;
   const auto number = [&](const char* name, std::uint32_t bit, std::uint32_t* field) {
-    const Napi::Value value = given.Get(name);
+    const Napi::Value value = given[name];
     if (value.IsUndefined()) return;
-    *field = value.As<Napi::Number>().Uint32Value();
+    *field = number_of<std::uint32_t>(value);
     extended.mask |= bit;
   };
   number("createFlags", IBV_QP_INIT_ATTR_CREATE_FLAGS, &extended.create_flags);
   number("maxTsoHeader", IBV_QP_INIT_ATTR_MAX_TSO_HEADER, &extended.max_tso_header);
-  if (const Napi::Value flags = given.Get("sendOpsFlags"); !flags.IsUndefined()) {
-    bool lossless = false;
-    extended.send_ops_flags = flags.As<Napi::BigInt>().Uint64Value(&lossless);
+  if (const Napi::Value flags = given["sendOpsFlags"]; !flags.IsUndefined()) {
+    extended.send_ops_flags = u64_of(flags);
     extended.mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   }
   number("sourceQpn", 0, &extended.source_qpn);
-  if (const Napi::Value hash = given.Get("rxHashConf"); !hash.IsUndefined()) {
-    const auto conf = hash.As<Napi::Object>();
-    bool lossless = false;
+  if (const Napi::Value hash = given["rxHashConf"]; !hash.IsUndefined()) {
+    const Fields conf(hash);
     // A copy: a getter that is read later may take the buffer's memory away.
-    const auto key = conf.Get("key").As<Napi::Uint8Array>();
-    extended.hash_key.assign(key.Data(), key.Data() + std::min<std::size_t>(key.ByteLength(), UINT8_MAX));
-    extended.hash.rx_hash_function = static_cast<std::uint8_t>(conf.Get("function").As<Napi::Number>().Uint32Value());
+    const Bytes key = conf.bytes("key");
+    extended.hash_key.assign(key.data, key.data + std::min<std::size_t>(key.size, UINT8_MAX));
+    extended.hash.rx_hash_function = conf.number<std::uint8_t>("function");
     extended.hash.rx_hash_key_len = static_cast<std::uint8_t>(extended.hash_key.size());
-    extended.hash.rx_hash_fields_mask = conf.Get("fields").As<Napi::BigInt>().Uint64Value(&lossless);
+    extended.hash.rx_hash_fields_mask = conf.u64("fields");
     extended.mask |= IBV_QP_INIT_ATTR_RX_HASH;
   }
   extended.table = object_field<IndirectionTable>(given, "rwqIndTbl", held);
@@ -111,7 +109,7 @@ Extended read_extended(const Napi::Object& given, HeldObjects& held) {
 
 // createQp({ pd?, sendCq?, recvCq?, srq?, xrcd?, qpType, sqSigAll, cap, and those of ibv_qp_init_attr_ex }):
 // { handle, id, qpNum, cap } | -errno. `id` is its name in events.
-Napi::Value create_qp_by(Napi::Env env, const Napi::Object& given, const VendorMake* vendor,
+Napi::Value create_qp_by(Napi::Env env, const Fields& given, const VendorMake* vendor,
                          const std::shared_ptr<Object>& parent) {
   HeldObjects held;
   QueuePair::Parts parts = read_parts(given, held);
@@ -127,9 +125,9 @@ Napi::Value create_qp_by(Napi::Env env, const Napi::Object& given, const VendorM
   if (parts.send_cq != nullptr) init.send_cq = parts.send_cq->cq();
   if (parts.recv_cq != nullptr) init.recv_cq = parts.recv_cq->cq();
   if (parts.srq != nullptr) init.srq = parts.srq->srq();
-  init.qp_type = static_cast<ibv_qp_type>(given.Get("qpType").As<Napi::Number>().Uint32Value());
-  init.sq_sig_all = given.Get("sqSigAll").As<Napi::Boolean>().Value() ? 1 : 0;
-  init.cap = read_cap(given.Get("cap").As<Napi::Object>());
+  init.qp_type = given.number<ibv_qp_type>("qpType");
+  init.sq_sig_all = given.flag("sqSigAll") ? 1 : 0;
+  init.cap = read_cap(Fields(given["cap"]));
   const ibv_qp_cap asked = init.cap;
   ibv_qp* qp = nullptr;
   ExtendedCalls builders;
@@ -165,22 +163,22 @@ Napi::Value create_qp_by(Napi::Env env, const Napi::Object& given, const VendorM
 }
 
 Napi::Value create_qp(const Napi::CallbackInfo& info) {
-  return create_qp_by(info.Env(), info[0].As<Napi::Object>(), nullptr, nullptr);
+  return create_qp_by(info.Env(), Fields(info[0]), nullptr, nullptr);
 }
 
 // openQp(xrcd, qpNum, qpType): { handle, id, qpNum, cap } | -errno
 Napi::Value open_qp(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   QueuePair::Parts parts;
-  parts.xrcd = unwrap<XrcDomain>(info, 0);
+  parts.xrcd = take<XrcDomain>(info, 0);
   const Context& context = parts.context();
   const std::uintptr_t id = context.environment().next_id++;
   ibv_qp_open_attr attr{};
   attr.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_CONTEXT | IBV_QP_OPEN_ATTR_TYPE;
-  attr.qp_num = info[1].As<Napi::Number>().Uint32Value();
+  attr.qp_num = number_of<std::uint32_t>(info[1]);
   attr.xrcd = parts.xrcd->get();
   attr.qp_context = reinterpret_cast<void*>(id);
-  attr.qp_type = static_cast<ibv_qp_type>(info[2].As<Napi::Number>().Uint32Value());
+  attr.qp_type = number_of<ibv_qp_type>(info[2]);
   errno = 0;
   ibv_qp* qp = ibv_open_qp(context.ctx(), &attr);
   if (qp == nullptr) return failure(env, creation_error());
@@ -191,7 +189,7 @@ Napi::Value open_qp(const Napi::CallbackInfo& info) {
 
 Napi::Value create_qp(Napi::Env env, const napi_value* arguments, const VendorMake& vendor,
                       const std::shared_ptr<Object>& parent) {
-  return create_qp_by(env, Napi::Object(env, arguments[0]), &vendor, parent);
+  return create_qp_by(env, Fields(Napi::Value(env, arguments[0])), &vendor, parent);
 }
 
 void init_qp_creation(Napi::Object exports) {
@@ -231,14 +229,13 @@ void visit_fields(Attr& attr, Visit visit) {
 
 }  // namespace
 
-ibv_qp_cap read_cap(Napi::Object object) {
-  const auto number = [&](const char* name) { return object.Get(name).As<Napi::Number>().Uint32Value(); };
+ibv_qp_cap read_cap(const Fields& fields) {
   ibv_qp_cap cap{};
-  cap.max_send_wr = number("maxSendWr");
-  cap.max_recv_wr = number("maxRecvWr");
-  cap.max_send_sge = number("maxSendSge");
-  cap.max_recv_sge = number("maxRecvSge");
-  cap.max_inline_data = number("maxInlineData");
+  cap.max_send_wr = fields.u32("maxSendWr");
+  cap.max_recv_wr = fields.u32("maxRecvWr");
+  cap.max_send_sge = fields.u32("maxSendSge");
+  cap.max_recv_sge = fields.u32("maxRecvSge");
+  cap.max_inline_data = fields.u32("maxInlineData");
   return cap;
 }
 
@@ -252,17 +249,12 @@ Napi::Object write_cap(Napi::Env env, const ibv_qp_cap& cap) {
   return object;
 }
 
-ibv_qp_attr read_qp_attr(Napi::Object object) {
+ibv_qp_attr read_qp_attr(const Fields& fields) {
   ibv_qp_attr attr{};
-  visit_fields(attr, [&]<typename T>(const char* name, T& field) {
-    const Napi::Value value = object.Get(name);
-    if (!value.IsUndefined()) field = static_cast<T>(value.As<Napi::Number>().Uint32Value());
-  });
-  if (const Napi::Value cap = object.Get("cap"); cap.IsObject()) attr.cap = read_cap(cap.As<Napi::Object>());
-  if (const Napi::Value ah = object.Get("ahAttr"); ah.IsObject()) attr.ah_attr = read_ah_attr(ah.As<Napi::Object>());
-  if (const Napi::Value ah = object.Get("altAhAttr"); ah.IsObject()) {
-    attr.alt_ah_attr = read_ah_attr(ah.As<Napi::Object>());
-  }
+  visit_fields(attr, [&]<typename T>(const char* name, T& field) { field = fields.number<T>(name); });
+  if (const Napi::Value cap = fields["cap"]; cap.IsObject()) attr.cap = read_cap(Fields(cap));
+  if (const Napi::Value ah = fields["ahAttr"]; ah.IsObject()) attr.ah_attr = read_ah_attr(Fields(ah));
+  if (const Napi::Value ah = fields["altAhAttr"]; ah.IsObject()) attr.alt_ah_attr = read_ah_attr(Fields(ah));
   return attr;
 }
 

@@ -7,7 +7,7 @@
 
 #include "binding/lifetime/object.h"
 #include "binding/lifetime/vendor_make.h"
-#include "provider/napi_setup.h"
+#include "provider/value.h"
 
 namespace verbs::core {
 
@@ -19,11 +19,11 @@ void init_qp_creation(Napi::Object exports);
 
 // ibv_qp_attr and its parts on their way between JavaScript and C.
 
-ibv_qp_cap read_cap(Napi::Object object);
+ibv_qp_cap read_cap(const provider::Fields& fields);
 Napi::Object write_cap(Napi::Env env, const ibv_qp_cap& cap);
 
 // Reads the fields that are there; the mask that goes with them is the caller's.
-ibv_qp_attr read_qp_attr(Napi::Object object);
+ibv_qp_attr read_qp_attr(const provider::Fields& fields);
 Napi::Object write_qp_attr(Napi::Env env, const ibv_qp_attr& attr);
 
 }  // namespace verbs::core

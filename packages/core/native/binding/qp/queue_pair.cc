@@ -138,9 +138,9 @@ namespace {
 
 // modifyQp(qp, attr, mask): 0 | -errno
 Napi::Value modify_qp(const Napi::CallbackInfo& info) {
-  const auto pair = unwrap<QueuePair>(info, 0);
-  ibv_qp_attr attr = read_qp_attr(info[1].As<Napi::Object>());
-  const int mask = info[2].As<Napi::Number>().Int32Value();
+  const auto pair = take<QueuePair>(info, 0);
+  ibv_qp_attr attr = read_qp_attr(Fields(info[1]));
+  const int mask = number_of<int>(info[2]);
   const int error = pair->context().functions().modify_qp(pair->qp(), &attr, mask);
   if (error == 0) pair->modified(attr, mask);
   return failure(info.Env(), error);
@@ -149,10 +149,10 @@ Napi::Value modify_qp(const Napi::CallbackInfo& info) {
 // queryQp(qp, mask): { attr, initAttr } | -errno
 Napi::Value query_qp(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pair = unwrap<QueuePair>(info, 0);
-  provider::Filled<ibv_qp_attr> attr;
-  provider::Filled<ibv_qp_init_attr> init;
-  const int mask = info[1].As<Napi::Number>().Int32Value();
+  const auto pair = take<QueuePair>(info, 0);
+  Filled<ibv_qp_attr> attr;
+  Filled<ibv_qp_init_attr> init;
+  const int mask = number_of<int>(info[1]);
   const int error =
       attr.after(init.after(pair->context().functions().query_qp(pair->qp(), attr.get(), mask, init.get())));
   if (error != 0) return failure(env, error < 0 ? -error : error);
@@ -169,28 +169,28 @@ Napi::Value query_qp(const Napi::CallbackInfo& info) {
 // attachMcast(qp, gid, lid), detachMcast(qp, gid, lid): 0 | -errno
 template <int (QueuePair::*Call)(const ibv_gid&, std::uint16_t)>
 Napi::Value multicast(const Napi::CallbackInfo& info) {
-  const auto pair = unwrap<QueuePair>(info, 0);
+  const auto pair = take<QueuePair>(info, 0);
   const ibv_gid gid = read_gid(info[1]);
-  const auto lid = static_cast<std::uint16_t>(info[2].As<Napi::Number>().Uint32Value());
+  const auto lid = number_of<std::uint16_t>(info[2]);
   return failure(info.Env(), ((*pair).*Call)(gid, lid));
 }
 
 // modifyQpRateLimit(qp, rateLimit, maxBurstSz, typicalPktSz): 0 | -errno
 Napi::Value modify_qp_rate_limit(const Napi::CallbackInfo& info) {
-  const auto pair = unwrap<QueuePair>(info, 0);
+  const auto pair = take<QueuePair>(info, 0);
   ibv_qp_rate_limit_attr attr{};
-  attr.rate_limit = info[1].As<Napi::Number>().Uint32Value();
-  attr.max_burst_sz = info[2].As<Napi::Number>().Uint32Value();
-  attr.typical_pkt_sz = static_cast<std::uint16_t>(info[3].As<Napi::Number>().Uint32Value());
+  attr.rate_limit = number_of<std::uint32_t>(info[1]);
+  attr.max_burst_sz = number_of<std::uint32_t>(info[2]);
+  attr.typical_pkt_sz = number_of<std::uint16_t>(info[3]);
   return failure(info.Env(), ibv_modify_qp_rate_limit(pair->qp(), &attr));
 }
 
 // queryEce(qp): { vendorId, options } | -errno; setEce(qp, vendorId, options): 0 | -errno
 Napi::Value query_ece(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pair = unwrap<QueuePair>(info, 0);
+  const auto pair = take<QueuePair>(info, 0);
   const auto query = pair->context().functions().query_ece;
-  provider::Filled<ibv_ece> ece;
+  Filled<ibv_ece> ece;
   const int error = query == nullptr ? EOPNOTSUPP : ece.after(query(pair->qp(), ece.get()));
   if (error != 0) return failure(env, error);
   Napi::Object result = Napi::Object::New(env);
@@ -200,20 +200,20 @@ Napi::Value query_ece(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value set_ece(const Napi::CallbackInfo& info) {
-  const auto pair = unwrap<QueuePair>(info, 0);
+  const auto pair = take<QueuePair>(info, 0);
   const auto set = pair->context().functions().set_ece;
   ibv_ece ece{};
-  ece.vendor_id = info[1].As<Napi::Number>().Uint32Value();
-  ece.options = info[2].As<Napi::Number>().Uint32Value();
+  ece.vendor_id = number_of<std::uint32_t>(info[1]);
+  ece.options = number_of<std::uint32_t>(info[2]);
   return failure(info.Env(), set == nullptr ? EOPNOTSUPP : set(pair->qp(), &ece));
 }
 
 // queryQpDataInOrder(qp, opcode, flags): the result, 0 if the library does not know.
 Napi::Value query_qp_data_in_order(const Napi::CallbackInfo& info) {
-  const auto pair = unwrap<QueuePair>(info, 0);
+  const auto pair = take<QueuePair>(info, 0);
   const auto query = pair->context().functions().query_qp_data_in_order;
-  const auto opcode = static_cast<ibv_wr_opcode>(info[1].As<Napi::Number>().Int32Value());
-  const int answer = query == nullptr ? 0 : query(pair->qp(), opcode, info[2].As<Napi::Number>().Uint32Value());
+  const auto opcode = number_of<ibv_wr_opcode>(info[1]);
+  const int answer = query == nullptr ? 0 : query(pair->qp(), opcode, number_of<std::uint32_t>(info[2]));
   return Napi::Number::New(info.Env(), answer);
 }
 
@@ -225,9 +225,9 @@ struct CompCntrAttachAttr {
 
 // attachCompCntr(qp, counter, operations): 0 | -errno. The counter is a parent of the queue pair from then on.
 Napi::Value attach_counter(const Napi::CallbackInfo& info) {
-  const auto qp = unwrap<QueuePair>(info, 0);
-  const auto counter = unwrap<CompletionCounter>(info, 1);
-  CompCntrAttachAttr attr{.comp_mask = 0, .operations = info[2].As<Napi::Number>().Uint32Value()};
+  const auto qp = take<QueuePair>(info, 0);
+  const auto counter = take<CompletionCounter>(info, 1);
+  CompCntrAttachAttr attr{.comp_mask = 0, .operations = number_of<std::uint32_t>(info[2])};
   // A provider casts the counter to its own structure.
   if (&counter->context() != &qp->context()) return failure(info.Env(), EINVAL);
   const int error = qp->context().functions().qp_attach_comp_cntr(qp->qp(), counter->get(), &attr);

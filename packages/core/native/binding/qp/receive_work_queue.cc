@@ -41,20 +41,19 @@ namespace {
 
 // createWq(pd, cq, { wqType, maxWr, maxSge, createFlags }): { handle, id, wqNum, maxWr, maxSge } | -errno
 Napi::Value create_wq_by(Napi::Env env, const napi_value* arguments, const VendorMake* vendor) {
-  const auto pd = hold<ProtectionDomain>(env, arguments[0]);
-  const auto cq = hold<CompletionQueue>(env, arguments[1]);
+  const auto pd = take<ProtectionDomain>(env, arguments[0]);
+  const auto cq = take<CompletionQueue>(env, arguments[1]);
   if (&pd->context() != &cq->context()) return failure(env, EINVAL);
-  const auto given = Napi::Object(env, arguments[2]);
-  const auto number = [&](const char* name) { return given.Get(name).As<Napi::Number>().Uint32Value(); };
+  const Fields given(Napi::Value(env, arguments[2]));
   const std::uintptr_t id = pd->context().environment().next_id++;
   ibv_wq_init_attr attr{};
   attr.wq_context = reinterpret_cast<void*>(id);
-  attr.wq_type = static_cast<ibv_wq_type>(number("wqType"));
-  attr.max_wr = number("maxWr");
-  attr.max_sge = number("maxSge");
+  attr.wq_type = given.number<ibv_wq_type>("wqType");
+  attr.max_wr = given.u32("maxWr");
+  attr.max_sge = given.u32("maxSge");
   attr.pd = pd->pd();
   attr.cq = cq->cq();
-  attr.create_flags = number("createFlags");
+  attr.create_flags = given.u32("createFlags");
   if (attr.create_flags != 0) attr.comp_mask = IBV_WQ_INIT_ATTR_FLAGS;
   const std::uint32_t asked_wr = attr.max_wr;
   const std::uint32_t asked_sge = attr.max_sge;
@@ -75,20 +74,19 @@ Napi::Value create_wq_by(Napi::Env env, const napi_value* arguments, const Vendo
 }
 
 Napi::Value create_wq(const Napi::CallbackInfo& info) {
-  const napi_value arguments[] = {info[0], info[1], info[2]};
-  return create_wq_by(info.Env(), arguments, nullptr);
+  return create_wq_by(info.Env(), arguments_from(info, 0).data(), nullptr);
 }
 
 // modifyWq(wq, { wqState?, currWqState?, flags?, flagsMask? }): 0 | -errno
 Napi::Value modify_wq(const Napi::CallbackInfo& info) {
-  const auto queue = unwrap<ReceiveWorkQueue>(info, 0);
-  const auto given = info[1].As<Napi::Object>();
+  const auto queue = take<ReceiveWorkQueue>(info, 0);
+  const Fields given(info[1]);
   ibv_wq_attr attr{};
   const auto number = [&](const char* name, std::uint32_t bit) -> std::uint32_t {
-    const Napi::Value value = given.Get(name);
+    const Napi::Value value = given[name];
     if (value.IsUndefined()) return 0;
     attr.attr_mask |= bit;
-    return value.As<Napi::Number>().Uint32Value();
+    return number_of<std::uint32_t>(value);
   };
   attr.wq_state = static_cast<ibv_wq_state>(number("wqState", IBV_WQ_ATTR_STATE));
   attr.curr_wq_state = static_cast<ibv_wq_state>(number("currWqState", IBV_WQ_ATTR_CURR_STATE));
@@ -115,13 +113,13 @@ namespace {
 // createRwqIndTable(context, queues: wq[]): { handle, indTblNum } | -errno. A power of two of them.
 Napi::Value create_rwq_ind_table(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto context = unwrap<Context>(info, 0);
+  const auto context = take<Context>(info, 0);
   const auto list = info[1].As<Napi::Array>();
   if (!std::has_single_bit(list.Length())) return failure(env, EINVAL);
   std::vector<ibv_wq*> queues;
   std::vector<std::shared_ptr<Object>> parents{context};
   for (std::uint32_t i = 0; i < list.Length(); i++) {
-    const auto queue = hold<ReceiveWorkQueue>(env, list.Get(i));
+    const auto queue = take<ReceiveWorkQueue>(env, list.Get(i));
     if (&queue->context() != context.get()) return failure(env, EINVAL);
     queues.push_back(queue->wq());
     parents.push_back(queue);

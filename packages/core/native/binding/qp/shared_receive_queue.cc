@@ -57,22 +57,21 @@ namespace {
 // { handle, id, maxWr, maxSge, srqNum } | -errno. `srqType` -1 is the plain call. `srqNum` is there for XRC.
 Napi::Value create_srq(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto pd = unwrap<ProtectionDomain>(info, 0);
-  const auto given = info[1].As<Napi::Object>();
-  const auto number = [&](const char* name) { return given.Get(name).As<Napi::Number>().Int64Value(); };
-  const auto xrcd = info[2].IsUndefined() ? nullptr : unwrap<XrcDomain>(info, 2);
-  const auto cq = info[3].IsUndefined() ? nullptr : unwrap<CompletionQueue>(info, 3);
+  const auto pd = take<ProtectionDomain>(info, 0);
+  const Fields given(info[1]);
+  const auto xrcd = info[2].IsUndefined() ? nullptr : take<XrcDomain>(info, 2);
+  const auto cq = info[3].IsUndefined() ? nullptr : take<CompletionQueue>(info, 3);
   const Context& context = pd->context();
   if ((xrcd != nullptr && &xrcd->context() != &context) || (cq != nullptr && &cq->context() != &context)) {
     return failure(env, EINVAL);
   }
   const std::uintptr_t id = context.environment().next_id++;
-  const auto type = number("srqType");
+  const int type = given.number<int>("srqType");
   ibv_srq_init_attr_ex attr{};
   attr.srq_context = reinterpret_cast<void*>(id);
-  attr.attr.max_wr = static_cast<std::uint32_t>(number("maxWr"));
-  attr.attr.max_sge = static_cast<std::uint32_t>(number("maxSge"));
-  attr.attr.srq_limit = static_cast<std::uint32_t>(number("srqLimit"));
+  attr.attr.max_wr = given.u32("maxWr");
+  attr.attr.max_sge = given.u32("maxSge");
+  attr.attr.srq_limit = given.u32("srqLimit");
   const ibv_srq_attr asked = attr.attr;
   ibv_srq* srq = nullptr;
   errno = 0;
@@ -107,12 +106,12 @@ Napi::Value create_srq(const Napi::CallbackInfo& info) {
 
 // modifySrq(srq, { maxWr, srqLimit }, mask): 0 | -errno
 Napi::Value modify_srq(const Napi::CallbackInfo& info) {
-  const auto queue = unwrap<SharedReceiveQueue>(info, 0);
-  const auto given = info[1].As<Napi::Object>();
+  const auto queue = take<SharedReceiveQueue>(info, 0);
+  const Fields given(info[1]);
   ibv_srq_attr attr{};
-  attr.max_wr = given.Get("maxWr").As<Napi::Number>().Uint32Value();
-  attr.srq_limit = given.Get("srqLimit").As<Napi::Number>().Uint32Value();
-  const int mask = info[2].As<Napi::Number>().Int32Value();
+  attr.max_wr = given.u32("maxWr");
+  attr.srq_limit = given.u32("srqLimit");
+  const int mask = number_of<int>(info[2]);
   const int error = queue->context().functions().modify_srq(queue->srq(), &attr, mask);
   if (error == 0 && (mask & IBV_SRQ_MAX_WR) != 0) queue->grow(attr.max_wr);
   return failure(info.Env(), error);
@@ -121,8 +120,8 @@ Napi::Value modify_srq(const Napi::CallbackInfo& info) {
 // querySrq(srq): { maxWr, maxSge, srqLimit } | -errno
 Napi::Value query_srq(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto queue = unwrap<SharedReceiveQueue>(info, 0);
-  provider::Filled<ibv_srq_attr> attr;
+  const auto queue = take<SharedReceiveQueue>(info, 0);
+  Filled<ibv_srq_attr> attr;
   if (const int error = attr.after(queue->context().functions().query_srq(queue->srq(), attr.get())); error != 0) {
     return failure(env, error);
   }

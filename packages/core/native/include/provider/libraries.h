@@ -1,7 +1,8 @@
-// A vendor's loaded libraries. Nothing links them.
+// A vendor's loaded libraries, which nothing links, and the devices of a libibverbs.
 #pragma once
 
 #include <dlfcn.h>
+#include <infiniband/verbs.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -10,7 +11,7 @@
 #include <string>
 
 #include "provider/core.h"
-#include "provider/loaded_file.h"
+#include "provider/loaded_library.h"
 
 namespace verbs::provider {
 
@@ -21,46 +22,35 @@ class Libraries {
   // Finds the functions of library->handle. False, with the reason, if it is not the expected library.
   using Find = bool (*)(const std::string& name, Library* library, std::string* reason);
 
-  // `noun` names such a library in an error. The handles of another copy of the addon, of another version perhaps, are
-  // of another tag: each copy has its own object of this class.
-  Libraries(napi_type_tag tag, std::string noun, Find find)
-      : tag_{tag.lower, tag.upper ^ reinterpret_cast<std::uintptr_t>(this)}, noun_(std::move(noun)), find_(find) {}
+  // `kind` and `noun` are those of its handles.
+  Libraries(std::uint64_t kind, const char* noun, Find find) : handles_(kind, noun), find_(find) {}
 
   // openLibrary(name): { handle, file } | { reason }. The library is never unloaded.
-  napi_value open(const Arguments& arguments) {
-    const napi_env env = arguments.env;
+  Napi::Value open(const Napi::CallbackInfo& info) {
     std::string reason;
-    const Library* library = load(to_string(env, arguments[0]), &reason);
-    napi_value result = object(env);
-    if (!library) {
-      set(env, result, "reason", text(env, reason));
-      return result;
+    const Library* library = load(string_of(info[0]), &reason);
+    Napi::Object result = Napi::Object::New(info.Env());
+    if (library) {
+      result.Set("handle", handles_.lend(info.Env(), library));
+      result.Set("file", loaded_file(library->handle));
+    } else {
+      result.Set("reason", reason);
     }
-    napi_value external = nullptr;
-    napi_create_external(env, const_cast<Library*>(library), nullptr, nullptr, &external);
-    napi_type_tag_object(env, external, &tag_);
-    set(env, result, "handle", external);
-    set(env, result, "file", text(env, loaded_file(library->handle)));
     return result;
   }
 
-  // Null with a TypeError pending for anything that is no handle of such a library.
-  const Library* of(const Arguments& arguments, std::size_t index) const {
-    void* library = nullptr;
-    if (core() && tagged(arguments.env, arguments[index], tag_, &library)) return static_cast<Library*>(library);
-    const std::string message = "the native handle is not a " + noun_;
-    napi_throw_type_error(arguments.env, "ERR_INVALID_ARG_TYPE", message.c_str());
-    return nullptr;
+  // The library behind an argument. TypeError for anything else, and before setUp().
+  const Library& of(const Napi::CallbackInfo& info, std::size_t index) const {
+    return handles_.of(core() ? info[index] : info.Env().Undefined());
   }
 
   // attachModel(library, libibverbs): 0 | -errno. Attaches the model to the software NIC in that libibverbs.
-  napi_value attach_model(const Arguments& arguments) const {
-    const Library* library = of(arguments, 0);
-    if (!library) return nullptr;
-    void* extension = core()->library_symbol(arguments.env, arguments[1], "verbs_soft_extension", nullptr);
+  Napi::Value attach_model(const Napi::CallbackInfo& info) const {
+    const Library& library = of(info, 0);
+    void* extension = libibverbs_symbol<void*>(info[1], "verbs_soft_extension", nullptr);
     using Load = int (*)(void*);
-    const auto attach = reinterpret_cast<Load>(dlsym(library->handle, "verbs_soft_model_load"));
-    return failure(arguments.env, extension && attach ? attach(extension) : ENOSYS);
+    const auto attach = reinterpret_cast<Load>(dlsym(library.handle, "verbs_soft_model_load"));
+    return failure(info.Env(), extension && attach ? attach(extension) : ENOSYS);
   }
 
  private:
@@ -77,11 +67,38 @@ class Libraries {
     return &loaded_.emplace(name, library).first->second;
   }
 
-  const napi_type_tag tag_;
-  const std::string noun_;
+  const Handles<const Library> handles_;
   const Find find_;
   std::mutex mutex_;
   std::map<std::string, Library> loaded_;
+};
+
+// The device list of a libibverbs, for the time of a call.
+class DeviceList {
+ public:
+  explicit DeviceList(Napi::Value library)
+      : free_(libibverbs_symbol<void (*)(ibv_device**)>(library, "ibv_free_device_list", "IBVERBS_1.1")) {
+    const auto get = libibverbs_symbol<ibv_device** (*)(int*)>(library, "ibv_get_device_list", "IBVERBS_1.1");
+    if (get && free_) list_ = get(&count_);
+  }
+  ~DeviceList() {
+    if (list_) free_(list_);
+  }
+  DeviceList(const DeviceList&) = delete;
+  DeviceList& operator=(const DeviceList&) = delete;
+
+  // Null if there is none of that name.
+  ibv_device* find(const std::string& name) const {
+    for (int i = 0; i < count_; ++i) {
+      if (name == list_[i]->name) return list_[i];
+    }
+    return nullptr;
+  }
+
+ private:
+  void (*const free_)(ibv_device**);
+  ibv_device** list_ = nullptr;
+  int count_ = 0;
 };
 
 }  // namespace verbs::provider

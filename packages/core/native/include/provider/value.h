@@ -1,141 +1,163 @@
-// Conversions between JavaScript values and C ones. TypeScript has checked the values; a wrong one converts to 0.
+// Conversions between JavaScript values and C ones. TypeScript has checked the values: a value of another type is a
+// TypeError all the same, and undefined, a field that is left out, is 0, false or empty.
 #pragma once
 
-#include <node_api.h>
-
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <string>
+#include <type_traits>
 
-#include "provider/boundary.h"
+#include "provider/napi_setup.h"
 
 namespace verbs::provider {
 
-class Arguments {
- public:
-  Arguments(napi_env its_env, napi_callback_info info) : env(its_env) {
-    std::size_t count = kMax;
-    napi_get_cb_info(env, info, &count, values_, nullptr, nullptr);
-    for (std::size_t i = count; i < kMax; ++i) napi_get_undefined(env, &values_[i]);
+// How a call of a C library ends: a result that is not negative, or the errno, negated as in Node's own errors.
+inline Napi::Value failure(Napi::Env env, int error) { return Napi::Number::New(env, -error); }
+inline Napi::Value number(Napi::Env env, double value) { return Napi::Number::New(env, value); }
+inline Napi::Value big(Napi::Env env, std::uint64_t value) { return Napi::BigInt::New(env, value); }
+inline Napi::Value text(Napi::Env env, const std::string& value) { return Napi::String::New(env, value); }
+
+inline Napi::Error coded(Napi::Error error, const char* code) {
+  error.Set("code", code);
+  return error;
+}
+// As those of TypeScript, which looks at most arguments first.
+inline Napi::Error wrong_type(Napi::Env env, const std::string& message) {
+  return coded(Napi::TypeError::New(env, message), "ERR_INVALID_ARG_TYPE");
+}
+
+// The arguments from that one on, for a function of @verbs/core that reads them itself.
+inline std::array<napi_value, 8> arguments_from(const Napi::CallbackInfo& info, std::size_t index) {
+  std::array<napi_value, 8> arguments{};
+  for (napi_value& each : arguments) each = info[index++];
+  return arguments;
+}
+
+// A result of another addon or of Node-API itself, which is null where an exception is pending.
+inline Napi::Value checked(Napi::Env env, napi_value value) {
+  if (value == nullptr) throw Napi::Error::New(env);
+  return {env, value};
+}
+
+namespace detail {
+inline bool left_out(Napi::Value value) { return value.IsEmpty() || value.IsUndefined(); }
+}  // namespace detail
+
+// An integer or an enumerator of C: the lower bits of a longer number.
+template <typename T>
+T number_of(Napi::Value value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    double result = 0;
+    if (napi_get_value_double(value.Env(), value, &result) == napi_ok) return static_cast<T>(result);
+  } else {
+    std::int64_t result = 0;
+    if (napi_get_value_int64(value.Env(), value, &result) == napi_ok) return static_cast<T>(result);
   }
-  napi_value operator[](std::size_t index) const { return values_[index]; }
-  // The arguments from that one on.
-  const napi_value* from(std::size_t index) const { return values_ + index; }
-  napi_env const env;
-
- private:
-  static constexpr std::size_t kMax = 10;
-  napi_value values_[kMax];
-};
-
-inline napi_value number(napi_env env, double value) {
-  napi_value result = nullptr;
-  napi_create_double(env, value, &result);
-  return result;
-}
-inline napi_value failure(napi_env env, int error) { return number(env, -error); }
-inline napi_value big(napi_env env, std::uint64_t value) {
-  napi_value result = nullptr;
-  napi_create_bigint_uint64(env, value, &result);
-  return result;
-}
-inline napi_value boolean(napi_env env, bool value) {
-  napi_value result = nullptr;
-  napi_get_boolean(env, value, &result);
-  return result;
-}
-inline napi_value undefined(napi_env env) {
-  napi_value result = nullptr;
-  napi_get_undefined(env, &result);
-  return result;
-}
-inline napi_value text(napi_env env, const std::string& value) {
-  napi_value result = nullptr;
-  napi_create_string_utf8(env, value.data(), value.size(), &result);
-  return result;
-}
-inline napi_value object(napi_env env) {
-  napi_value result = nullptr;
-  napi_create_object(env, &result);
-  return result;
-}
-inline void set(napi_env env, napi_value to, const char* name, napi_value value) {
-  if (value) napi_set_named_property(env, to, name, value);
-}
-
-inline napi_value get(napi_env env, napi_value from, const char* name) {
-  napi_value value = nullptr;
-  if (napi_get_named_property(env, from, name, &value) != napi_ok) napi_get_undefined(env, &value);
-  return value;
-}
-inline bool is_undefined(napi_env env, napi_value value) {
-  napi_valuetype type = napi_undefined;
-  return napi_typeof(env, value, &type) != napi_ok || type == napi_undefined;
-}
-// Of an array; 0 for any other value.
-inline std::uint32_t length_of(napi_env env, napi_value value) {
-  std::uint32_t length = 0;
-  return napi_get_array_length(env, value, &length) == napi_ok ? length : 0;
-}
-inline napi_value element(napi_env env, napi_value from, std::uint32_t index) {
-  napi_value value = nullptr;
-  if (napi_get_element(env, from, index, &value) != napi_ok) napi_get_undefined(env, &value);
-  return value;
-}
-inline bool to_boolean(napi_env env, napi_value value) {
-  bool result = false;
-  napi_get_value_bool(env, value, &result);
-  return result;
-}
-inline std::int64_t to_integer(napi_env env, napi_value value) {
-  std::int64_t result = 0;
-  napi_get_value_int64(env, value, &result);
-  return result;
-}
-inline std::uint32_t to_u32(napi_env env, napi_value value) {
-  return static_cast<std::uint32_t>(to_integer(env, value));
-}
-// A bigint, or a number.
-inline std::uint64_t to_u64(napi_env env, napi_value value) {
-  std::uint64_t result = 0;
-  bool lossless = false;
-  if (napi_get_value_bigint_uint64(env, value, &result, &lossless) == napi_ok) return result;
-  return static_cast<std::uint64_t>(to_integer(env, value));
-}
-inline std::string to_string(napi_env env, napi_value value) {
-  std::size_t length = 0;
-  if (napi_get_value_string_utf8(env, value, nullptr, 0, &length) != napi_ok) return {};
-  std::string text(length, '\0');
-  napi_get_value_string_utf8(env, value, text.data(), length + 1, &length);
-  return text;
-}
-
-struct Bytes {
-  std::uint8_t* data = nullptr;
-  std::size_t size = 0;
-};
-// Of a Uint8Array or BigUint64Array; nothing for any other value. Do not keep it across calls of JavaScript.
-inline Bytes to_bytes(napi_env env, napi_value value) {
-  bool is = false;
-  napi_typedarray_type type{};
-  std::size_t length = 0;
-  void* data = nullptr;
-  if (napi_is_typedarray(env, value, &is) != napi_ok || !is) return {};
-  napi_get_typedarray_info(env, value, &type, &length, &data, nullptr, nullptr);
-  if (type == napi_uint8_array) return {static_cast<std::uint8_t*>(data), length};
-  if (type == napi_biguint64_array) return {static_cast<std::uint8_t*>(data), length * 8};
+  if (!detail::left_out(value)) throw wrong_type(value.Env(), "A number was expected");
   return {};
 }
 
-using Function = napi_value (*)(const Arguments& arguments);
-
-template <Function F>
-void export_function(napi_env env, napi_value exports, const char* name) {
-  const napi_callback call = [](napi_env its_env, napi_callback_info info) {
-    return contain(its_env, [&] { return F(Arguments(its_env, info)); });
-  };
-  napi_value function = nullptr;
-  napi_create_function(env, name, NAPI_AUTO_LENGTH, call, nullptr, &function);
-  set(env, exports, name, function);
+// A bigint, or a number.
+inline std::uint64_t u64_of(Napi::Value value) {
+  std::uint64_t result = 0;
+  bool lossless = false;
+  if (napi_get_value_bigint_uint64(value.Env(), value, &result, &lossless) == napi_ok) return result;
+  return number_of<std::uint64_t>(value);
 }
+
+inline bool flag_of(Napi::Value value) {
+  bool result = false;
+  if (napi_get_value_bool(value.Env(), value, &result) != napi_ok && !detail::left_out(value)) {
+    throw wrong_type(value.Env(), "A boolean was expected");
+  }
+  return result;
+}
+
+inline std::string string_of(Napi::Value value) {
+  if (detail::left_out(value)) return {};
+  if (!value.IsString()) throw wrong_type(value.Env(), "A string was expected");
+  return value.As<Napi::String>();
+}
+
+inline Napi::Array list_of(Napi::Value value) {
+  if (detail::left_out(value)) return Napi::Array::New(value.Env());
+  if (!value.IsArray()) throw wrong_type(value.Env(), "An array was expected");
+  return value.As<Napi::Array>();
+}
+
+// The elements of a typed array. Do not keep them across calls of JavaScript.
+template <typename T>
+struct View {
+  T* data = nullptr;
+  std::size_t size = 0;
+};
+
+namespace detail {
+struct RawView {
+  napi_typedarray_type type{};
+  void* data = nullptr;
+  std::size_t length = 0;
+  bool is = false;
+};
+inline RawView raw_view(Napi::Value value) {
+  RawView view;
+  view.is =
+      napi_get_typedarray_info(value.Env(), value, &view.type, &view.length, &view.data, nullptr, nullptr) == napi_ok;
+  return view;
+}
+}  // namespace detail
+
+using Bytes = View<std::uint8_t>;
+// Of a Uint8Array, or the bytes of a BigUint64Array.
+inline Bytes bytes_of(Napi::Value value) {
+  if (detail::left_out(value)) return {};
+  const detail::RawView view = detail::raw_view(value);
+  if (view.is && view.type == napi_uint8_array) return {static_cast<std::uint8_t*>(view.data), view.length};
+  if (view.is && view.type == napi_biguint64_array) return {static_cast<std::uint8_t*>(view.data), view.length * 8};
+  throw wrong_type(value.Env(), "A Uint8Array was expected");
+}
+
+// Of a Uint32Array, or of a BigUint64Array.
+template <typename T>
+View<T> words_of(Napi::Value value) {
+  static_assert(std::is_same_v<T, std::uint32_t> || std::is_same_v<T, std::uint64_t>);
+  constexpr bool kLong = sizeof(T) == sizeof(std::uint64_t);
+  if (detail::left_out(value)) return {};
+  const detail::RawView view = detail::raw_view(value);
+  if (view.is && view.type == (kLong ? napi_biguint64_array : napi_uint32_array)) {
+    return {static_cast<T*>(view.data), view.length};
+  }
+  throw wrong_type(value.Env(), kLong ? "A BigUint64Array was expected" : "A Uint32Array was expected");
+}
+
+// A Uint8Array with a copy of the bytes.
+inline Napi::Value copied(Napi::Env env, const void* data, std::size_t size) {
+  Napi::Uint8Array array = Napi::Uint8Array::New(env, size);
+  if (size != 0) std::memcpy(array.Data(), data, size);
+  return array;
+}
+
+// The fields of an object. Reading one may run JavaScript (a getter, a proxy): read the bytes of a view last.
+class Fields {
+ public:
+  explicit Fields(Napi::Value value) : value_(value) {
+    if (!value.IsObject()) throw wrong_type(value.Env(), "An object was expected");
+  }
+  Napi::Value operator[](const char* name) const { return Napi::Object(value_.Env(), value_).Get(name); }
+  template <typename T>
+  T number(const char* name) const {
+    return number_of<T>((*this)[name]);
+  }
+  std::uint32_t u32(const char* name) const { return number<std::uint32_t>(name); }
+  std::uint64_t u64(const char* name) const { return u64_of((*this)[name]); }
+  bool flag(const char* name) const { return flag_of((*this)[name]); }
+  std::string string(const char* name) const { return string_of((*this)[name]); }
+  Napi::Array list(const char* name) const { return list_of((*this)[name]); }
+  Bytes bytes(const char* name) const { return bytes_of((*this)[name]); }
+
+ private:
+  Napi::Value value_;
+};
 
 }  // namespace verbs::provider

@@ -1,11 +1,11 @@
-// The addon's functions for Comch, in the form of the other packages' addons.
+// The addon's functions for Comch.
 #pragma once
 
-#include <node_api.h>
+#include "provider/napi_setup.h"
 
 namespace verbs::doca_comm::binding {
 
-void init_engine(napi_env env, napi_value exports);
-void init_comch(napi_env env, napi_value exports);
+void init_engine(Napi::Object exports);
+void init_comch(Napi::Object exports);
 
 }  // namespace verbs::doca_comm::binding

@@ -2,8 +2,6 @@
 
 #include <new>
 
-#include "provider/value.h"
-
 namespace verbs::doca_comm::binding {
 
 void ContextHolder::abandon() {
@@ -76,22 +74,17 @@ void Context::state_changed(const doca_data user_data, doca_ctx*, doca_ctx_state
   context.push({.kind = EventKind::kState, .number = static_cast<std::uint32_t>(state)});
 }
 
-napi_value give_context(napi_env env, const std::shared_ptr<Engine>& engine, std::unique_ptr<Context> made) {
+Napi::Value give_context(Napi::Env env, const std::shared_ptr<Engine>& engine, std::unique_ptr<Context> made) {
   Context& context = *made;
   auto holder = std::make_unique<ContextHolder>();
   holder->engine = engine;
   const std::uint32_t id = engine->add(std::move(made));
   holder->context = &context;
   context.holder_ = holder.get();
-  napi_value external = nullptr;
-  const auto drop = [](node_api_basic_env, void* held, void*) { delete static_cast<ContextHolder*>(held); };
+  Napi::Object result = Napi::Object::New(env);
   // Where the handle cannot be made, the holder's end abandons the context.
-  if (napi_create_external(env, holder.get(), drop, nullptr, &external) != napi_ok) return nullptr;
-  static_cast<void>(holder.release());  // the handle's now
-  napi_type_tag_object(env, external, &kContextTag);
-  const napi_value result = provider::object(env);
-  provider::set(env, result, "handle", external);
-  provider::set(env, result, "id", provider::number(env, id));
+  result.Set("handle", kContexts.give(env, std::move(holder)));
+  result.Set("id", id);
   return result;
 }
 

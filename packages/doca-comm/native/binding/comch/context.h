@@ -75,10 +75,10 @@ class Context {
 
   friend class Engine;
   friend struct ContextHolder;
-  friend napi_value give_context(napi_env env, const std::shared_ptr<Engine>& engine, std::unique_ptr<Context> made);
+  friend Napi::Value give_context(Napi::Env env, const std::shared_ptr<Engine>& engine, std::unique_ptr<Context> made);
 };
 
 // Hands a context that is set up to its engine, and gives JavaScript { handle, id }.
-napi_value give_context(napi_env env, const std::shared_ptr<Engine>& engine, std::unique_ptr<Context> made);
+Napi::Value give_context(Napi::Env env, const std::shared_ptr<Engine>& engine, std::unique_ptr<Context> made);
 
 }  // namespace verbs::doca_comm::binding

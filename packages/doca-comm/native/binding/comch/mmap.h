@@ -27,6 +27,7 @@ class Pages {
   const std::size_t length_;
 };
 
+// Its handle in JavaScript holds a pointer to it, null once it is closed. Consumers, and transfers under way, keep it.
 class Mmap {
  public:
   // Null with the error.
@@ -51,8 +52,5 @@ class Mmap {
   const std::shared_ptr<Pages> pages_;
   doca_mmap* mmap_ = nullptr;
 };
-
-// What a handle of JavaScript holds; null once it is closed. Consumers, and transfers under way, keep the Mmap.
-using MmapHolder = std::shared_ptr<Mmap>;
 
 }  // namespace verbs::doca_comm::binding

@@ -7,12 +7,12 @@
 namespace verbs::mlx5::binding {
 
 // Their address. EOPNOTSUPP: the library has no such functions; EINVAL: the view has another size.
-inline int export_bytes(napi_env env, const Library& library, napi_value view, std::uint32_t newer::ExportSizes::* kind,
+inline int export_bytes(const Library& library, Napi::Value view, std::uint32_t newer::ExportSizes::* kind,
                         void** data) {
   if (!library._mlx5dv_get_export_sizes) return EOPNOTSUPP;
   newer::ExportSizes sizes{};
   library._mlx5dv_get_export_sizes(&sizes, sizeof sizes);
-  const Bytes bytes = to_bytes(env, view);
+  const Bytes bytes = bytes_of(view);
   *data = bytes.data;
   return bytes.size == sizes.*kind && bytes.data ? 0 : EINVAL;
 }

@@ -9,11 +9,10 @@ namespace verbs::mlx5::binding {
 namespace {
 
 // drDomainCreate(library, context, type): handle | -errno
-napi_value domain_create(const Arguments& arguments) {
-  const napi_env env = arguments.env;
-  Subject<ibv_context> context(arguments);
-  if (!context) return nullptr;
-  const auto type = static_cast<mlx5dv_dr_domain_type>(to_u32(env, arguments[2]));
+Napi::Value domain_create(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  Subject<ibv_context> context(info);
+  const auto type = number_of<mlx5dv_dr_domain_type>(info[2]);
   const auto destroy = [](const Library& its_library, mlx5dv_dr_domain* domain) {
     return status(its_library.mlx5dv_dr_domain_destroy, domain);
   };
@@ -21,77 +20,71 @@ napi_value domain_create(const Arguments& arguments) {
 }
 
 // drDomainSync(domain, flags): 0 | -errno
-napi_value domain_sync(const Arguments& arguments) {
+Napi::Value domain_sync(const Napi::CallbackInfo& info) {
   Held held;
-  auto* domain = held.object<mlx5dv_dr_domain>(arguments, 0);
-  if (!domain) return nullptr;
-  const std::uint32_t flags = to_u32(arguments.env, arguments[1]);
-  return failure(arguments.env, status(domain->library().mlx5dv_dr_domain_sync, domain->get(), flags));
+  auto* domain = held.object<mlx5dv_dr_domain>(info, 0);
+  const std::uint32_t flags = number_of<std::uint32_t>(info[1]);
+  return failure(info.Env(), status(domain->library().mlx5dv_dr_domain_sync, domain->get(), flags));
 }
 
 // drDomainSetReclaimDeviceMemory(domain, enable), drDomainAllowDuplicateRules(domain, allow): 0 | -errno
 template <void (*Library::*Function)(mlx5dv_dr_domain*, bool)>
-napi_value domain_switch(const Arguments& arguments) {
+Napi::Value domain_switch(const Napi::CallbackInfo& info) {
   Held held;
-  auto* domain = held.object<mlx5dv_dr_domain>(arguments, 0);
-  if (!domain) return nullptr;
+  auto* domain = held.object<mlx5dv_dr_domain>(info, 0);
   const auto function = domain->library().*Function;
-  if (function) function(domain->get(), to_boolean(arguments.env, arguments[1]));
-  return failure(arguments.env, function ? 0 : EOPNOTSUPP);
+  if (function) function(domain->get(), flag_of(info[1]));
+  return failure(info.Env(), function ? 0 : EOPNOTSUPP);
 }
 
 // drTableCreate(domain, level): handle | -errno
-napi_value table_create(const Arguments& arguments) {
-  const napi_env env = arguments.env;
+Napi::Value table_create(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
   Held held;
-  auto* domain = held.object<mlx5dv_dr_domain>(arguments, 0);
-  if (!domain) return nullptr;
+  auto* domain = held.object<mlx5dv_dr_domain>(info, 0);
   const auto destroy = [](const Library& library, mlx5dv_dr_table* table) {
     return status(library.mlx5dv_dr_table_destroy, table);
   };
-  mlx5dv_dr_table* table = created(domain->library().mlx5dv_dr_table_create, domain->get(), to_u32(env, arguments[1]));
+  mlx5dv_dr_table* table =
+      created(domain->library().mlx5dv_dr_table_create, domain->get(), number_of<std::uint32_t>(info[1]));
   return attach(env, domain->library(), domain->context(), table, destroy, held.parents());
 }
 
 // drMatcherCreate(table, priority, matchCriteriaEnable, mask): handle | -errno
-napi_value matcher_create(const Arguments& arguments) {
-  const napi_env env = arguments.env;
+Napi::Value matcher_create(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
   Held held;
-  auto* table = held.object<mlx5dv_dr_table>(arguments, 0);
-  if (!table) return nullptr;
-  MatchParameters mask(to_bytes(env, arguments[3]));
+  auto* table = held.object<mlx5dv_dr_table>(info, 0);
+  MatchParameters mask(bytes_of(info[3]));
   const auto destroy = [](const Library& library, mlx5dv_dr_matcher* matcher) {
     return status(library.mlx5dv_dr_matcher_destroy, matcher);
   };
   mlx5dv_dr_matcher* matcher = created(table->library().mlx5dv_dr_matcher_create, table->get(),
-                                       static_cast<std::uint16_t>(to_u32(env, arguments[1])),
-                                       static_cast<std::uint8_t>(to_u32(env, arguments[2])), mask.get());
+                                       number_of<std::uint16_t>(info[1]), number_of<std::uint8_t>(info[2]), mask.get());
   return attach(env, table->library(), table->context(), matcher, destroy, held.parents());
 }
 
 // drMatcherSetLayout(matcher, flags, logNumOfRulesHint): 0 | -errno
-napi_value matcher_set_layout(const Arguments& arguments) {
-  const napi_env env = arguments.env;
+Napi::Value matcher_set_layout(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
   Held held;
-  auto* matcher = held.object<mlx5dv_dr_matcher>(arguments, 0);
-  if (!matcher) return nullptr;
+  auto* matcher = held.object<mlx5dv_dr_matcher>(info, 0);
   mlx5dv_dr_matcher_layout layout{};
-  layout.flags = to_u32(env, arguments[1]);
-  layout.log_num_of_rules_hint = to_u32(env, arguments[2]);
+  layout.flags = number_of<std::uint32_t>(info[1]);
+  layout.log_num_of_rules_hint = number_of<std::uint32_t>(info[2]);
   return failure(env, status(matcher->library().mlx5dv_dr_matcher_set_layout, matcher->get(), &layout));
 }
 
 // drRuleCreate(matcher, value, actions: action[]): handle | -errno
-napi_value rule_create(const Arguments& arguments) {
-  const napi_env env = arguments.env;
+Napi::Value rule_create(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
   Held held;
-  auto* matcher = held.object<mlx5dv_dr_matcher>(arguments, 0);
-  if (!matcher) return nullptr;
-  MatchParameters value(to_bytes(env, arguments[1]));
-  std::vector<mlx5dv_dr_action*> actions(length_of(env, arguments[2]));
+  auto* matcher = held.object<mlx5dv_dr_matcher>(info, 0);
+  MatchParameters value(bytes_of(info[1]));
+  const Napi::Array list = list_of(info[2]);
+  std::vector<mlx5dv_dr_action*> actions(list.Length());
   for (std::uint32_t i = 0; i < actions.size(); ++i) {
-    auto* action = held.object<mlx5dv_dr_action>(env, element(env, arguments[2], i));
-    if (!action) return nullptr;
+    auto* action = held.object<mlx5dv_dr_action>(list.Get(i));
     if (action->context() != matcher->context()) return failure(env, EINVAL);
     actions[i] = action->get();
   }
@@ -105,11 +98,10 @@ napi_value rule_create(const Arguments& arguments) {
 
 // dumpDrDomain(domain) and so on: string | -errno. The text that the library writes to a FILE.
 template <typename T, int (*Library::*Function)(FILE*, T*)>
-napi_value dump(const Arguments& arguments) {
-  const napi_env env = arguments.env;
+Napi::Value dump(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
   Held held;
-  auto* object = held.object<T>(arguments, 0);
-  if (!object) return nullptr;
+  auto* object = held.object<T>(info, 0);
   char* data = nullptr;
   std::size_t size = 0;
   FILE* file = open_memstream(&data, &size);
@@ -122,21 +114,21 @@ napi_value dump(const Arguments& arguments) {
 
 }  // namespace
 
-void init_dr(napi_env env, napi_value exports) {
-  export_function<domain_create>(env, exports, "drDomainCreate");
-  export_function<domain_sync>(env, exports, "drDomainSync");
+void init_dr(Napi::Object exports) {
+  export_function<domain_create>(exports, "drDomainCreate");
+  export_function<domain_sync>(exports, "drDomainSync");
   export_function<domain_switch<&Library::mlx5dv_dr_domain_set_reclaim_device_memory>>(
-      env, exports, "drDomainSetReclaimDeviceMemory");
-  export_function<domain_switch<&Library::mlx5dv_dr_domain_allow_duplicate_rules>>(env, exports,
+      exports, "drDomainSetReclaimDeviceMemory");
+  export_function<domain_switch<&Library::mlx5dv_dr_domain_allow_duplicate_rules>>(exports,
                                                                                    "drDomainAllowDuplicateRules");
-  export_function<table_create>(env, exports, "drTableCreate");
-  export_function<matcher_create>(env, exports, "drMatcherCreate");
-  export_function<matcher_set_layout>(env, exports, "drMatcherSetLayout");
-  export_function<rule_create>(env, exports, "drRuleCreate");
-  export_function<dump<mlx5dv_dr_domain, &Library::mlx5dv_dump_dr_domain>>(env, exports, "dumpDrDomain");
-  export_function<dump<mlx5dv_dr_table, &Library::mlx5dv_dump_dr_table>>(env, exports, "dumpDrTable");
-  export_function<dump<mlx5dv_dr_matcher, &Library::mlx5dv_dump_dr_matcher>>(env, exports, "dumpDrMatcher");
-  export_function<dump<mlx5dv_dr_rule, &Library::mlx5dv_dump_dr_rule>>(env, exports, "dumpDrRule");
+  export_function<table_create>(exports, "drTableCreate");
+  export_function<matcher_create>(exports, "drMatcherCreate");
+  export_function<matcher_set_layout>(exports, "drMatcherSetLayout");
+  export_function<rule_create>(exports, "drRuleCreate");
+  export_function<dump<mlx5dv_dr_domain, &Library::mlx5dv_dump_dr_domain>>(exports, "dumpDrDomain");
+  export_function<dump<mlx5dv_dr_table, &Library::mlx5dv_dump_dr_table>>(exports, "dumpDrTable");
+  export_function<dump<mlx5dv_dr_matcher, &Library::mlx5dv_dump_dr_matcher>>(exports, "dumpDrMatcher");
+  export_function<dump<mlx5dv_dr_rule, &Library::mlx5dv_dump_dr_rule>>(exports, "dumpDrRule");
 }
 
 }  // namespace verbs::mlx5::binding
