@@ -81,11 +81,8 @@ namespace {
 using nic::Counters;
 using nic::FrameCounters;
 
-template <typename Block>
-using Names = std::pair<const char*, std::uint64_t Block::*>;
-
 // In the order of the members.
-constexpr Names<Counters> kCounters[] = {
+constexpr CounterName<Counters> kCounters[] = {
     {"sent_pkts", &Counters::sent_pkts},
     {"rcvd_pkts", &Counters::rcvd_pkts},
     {"sent_bytes", &Counters::sent_bytes},
@@ -111,7 +108,7 @@ constexpr Names<Counters> kCounters[] = {
 };
 static_assert(std::size(kCounters) * sizeof(std::uint64_t) == sizeof(Counters), "a counter has no name");
 
-constexpr Names<FrameCounters> kFrameCounters[] = {
+constexpr CounterName<FrameCounters> kFrameCounters[] = {
     {"raw_sent_frames", &FrameCounters::raw_sent_frames},
     {"raw_sent_bytes", &FrameCounters::raw_sent_bytes},
     {"raw_rcvd_frames", &FrameCounters::raw_rcvd_frames},
