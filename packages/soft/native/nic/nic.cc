@@ -118,7 +118,8 @@ bool Scheduler::send_messages(Nanos now) {
   core_.active.remove(*qp);
   std::size_t sent = kQpBudget;  // without memory for a timer, too, the queue pair is served again
   const auto serve_again = [&] {
-    qp->way->flush();
+    // The way may have ended: a packet that was sent has looked at the peer.
+    if (link::MessageWay* way = way_of(core_, *qp)) way->flush();
     // Of packets, other links have to be flushed, and the NIC knows only that it was served.
     if (sent == kQpBudget || core_.counters.sent_pkts - core_.carried != packets) core_.active.add(*qp);
   };

@@ -52,6 +52,7 @@ class CableEnd final : public link::Link, public link::MessageWay, private link:
   int epoch = 0;                            // how often the references were revoked
   std::shared_ptr<link::Neighbour> beyond;  // the NIC at the other end, if it takes whole messages
   bool carries = false;                     // packets may be messages
+  link::MessageWay* way = nullptr;          // … on another way than this
   bool has_room = true;                     // … for them
   int carried = 0;                          // messages that were sent
   wire::Gid own, other;                     // the addresses of both ends
@@ -73,6 +74,7 @@ class CableEnd final : public link::Link, public link::MessageWay, private link:
     return beyond;
   }
   link::MessageWay* message_way(const wire::Gid& /*source*/, const wire::Gid& /*destination*/, std::uint32_t) override {
+    if (way != nullptr) return way;
     return carries ? this : nullptr;
   }
   std::uint8_t* reserve(std::size_t /*size*/) override {

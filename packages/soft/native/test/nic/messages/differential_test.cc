@@ -429,3 +429,41 @@ TEST_CASE("a message to another process becomes a packet where somebody looks, a
   CHECK(net.a.cable.carried == 4);
   CHECK(sent.sent_bytes == received.rcvd_bytes);
 }
+
+TEST_CASE("a way that ends while a message looks for room is used no more") {
+  struct EndingWay final : link::MessageWay {
+    CableEnd& cable;
+    bool ended = false;
+    std::uint8_t room[sizeof(link::Message)] = {};
+    explicit EndingWay(CableEnd& of) : cable(of) { of.way = this; }
+    std::uint8_t* reserve(std::size_t size) override {
+      CHECK_FALSE(ended);
+      if (size == 0) return room;
+      ended = true;
+      cable.way = nullptr;
+      link::Neighbourhood::changed();
+      return nullptr;
+    }
+    void commit(const link::Message& /*message*/, std::size_t /*size*/) override { CHECK(false); }
+    void flush() override { CHECK_FALSE(ended); }
+  };
+  VirtualNetwork net(false, 64, {}, true);
+  net.carry();
+  net.a.cable.carries = false;
+  EndingWay way(net.a.cable);
+  nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
+  nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
+  net.connect(qa, qb);
+  auto bytes = pattern(64);
+  nic::Mr* source = net.a.reg(bytes.data(), bytes.size());
+  std::vector<std::uint8_t> to(64);
+  nic::Mr* target = net.b.reg(to.data(), to.size());
+  REQUIRE(post_recv(net.b, qb, 1, {sge_of(to.data(), 64, target)}) == 0);
+  REQUIRE(post_send(net.a, qa, {.sges = {sge_of(bytes.data(), 64, source)}}) == 0);
+  CHECK_FALSE(net.a.nic->scheduler().send_messages(0));
+  CHECK(way.ended);
+  CHECK(net.trace.size() == 1);
+  net.run();
+  CHECK(net.a.poll().size() == 1);
+  CHECK(to == bytes);
+}
