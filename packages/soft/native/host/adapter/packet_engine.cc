@@ -205,7 +205,6 @@ bool PacketEngine::transmit_all(Nanos now) {
   for (const auto& port : ports_) port->advance(now);
   if (raw_) raw_->advance(now);
   management_->manager().advance(now);
-  for (const auto& port : ports_) port->relieve();
   if (management_->take_output()) flush();
   bool more = nic_->scheduler().has_output() || nic_->scheduler().next_deadline() <= now;
   for (int round = 0; more && round < kPumpRounds; ++round) {
@@ -221,7 +220,9 @@ bool PacketEngine::transmit_all(Nanos now) {
 bool PacketEngine::transmit(Nanos now) {
   // Never fails: work for which there is no memory is done later, or its frame is lost.
   const auto work = [&] {
-    const bool quiet = looks_in_ > 0 && now < quiet_until_ && !management_->has_output();
+    // Frames that wait for room at a peer, whose bell may have woken this thread.
+    for (const auto& port : ports_) port->relieve();
+    const bool quiet = looks_in_ > 0 && !raw_ && now < quiet_until_ && !management_->has_output();
     if (!quiet || !nic_->scheduler().send_messages(now)) return transmit_all(now);
     --looks_in_;
     return false;
