@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TOLERANCE, committedFigures, countInstructions, whyNotCompared } from '../src/instructions.mjs';
+import { committedFigures, countInstructions, toleranceOf, whyNotCompared } from '../src/instructions.mjs';
 
 const reason = whyNotCompared();
 
@@ -12,7 +12,7 @@ test.skipIf(reason !== undefined)(
     expect(counted.map(({ title }) => title)).toEqual(Object.keys(rows));
     const risen = counted
       .map(({ title, sum }) => ({ title, sum: Math.round(sum), committed: rows[title] ?? 0 }))
-      .filter(({ sum, committed }) => sum > committed * (1 + TOLERANCE));
+      .filter(({ title, sum, committed }) => sum > committed * (1 + toleranceOf(title)));
     expect(
       risen,
       'node trials/bench/bin/instructions.mjs --functions shows where; --commit after a good reason',

@@ -121,7 +121,7 @@ class World {
   static Frame take_frame(Input* input) {
     const std::size_t size = input->one_in(4) ? input->take<std::uint16_t>() % (wire::kMaxFrame + 2) : input->byte();
     return {
-        .size = size, .form = static_cast<FrameForm>(input->below(3)), .epoch = input->byte(), .seed = input->byte()};
+        .size = size, .form = static_cast<FrameForm>(input->below(4)), .epoch = input->byte(), .seed = input->byte()};
   }
 
   void write(const Frame& frame) {
@@ -157,15 +157,23 @@ class World {
     if (broken_) FUZZ_CHECK(next == RingReader::Next::kBroken);
     broken_ = next == RingReader::Next::kBroken;
     if (next == RingReader::Next::kFrame) {
-      FUZZ_CHECK(record.size > 0 && record.size <= wire::kMaxFrame && record.form <= FrameForm::kReferring);
+      FUZZ_CHECK(record.size > 0 && record.size <= wire::kMaxFrame && record.form <= FrameForm::kMessage);
+      FUZZ_CHECK(record.bytes == room_ || is_in_ring(record));
     }
     if (!honest_) return;
     FUZZ_CHECK(next == (visible_.empty() ? RingReader::Next::kNone : RingReader::Next::kFrame));
     if (visible_.empty()) return;
     const Frame& expected = visible_.front();
     FUZZ_CHECK(record.size == expected.size && record.form == expected.form && record.epoch == expected.epoch);
-    FUZZ_CHECK(expected.is_at(room_));
+    FUZZ_CHECK(expected.is_at(record.bytes));
     visible_.pop_front();
+  }
+
+  // A message stays there until it is released.
+  bool is_in_ring(const RingRecord& record) const {
+    const std::uint8_t* records = shared_ + link::kRingOffset;
+    return record.form == FrameForm::kMessage && record.bytes >= records &&
+           record.bytes + record.size <= records + link::kRingCapacity;
   }
 
   void release() {

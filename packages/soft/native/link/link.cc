@@ -18,6 +18,13 @@ void Receiver::deliver_unsealed(std::span<const std::uint8_t> frame) {
   deliver({sealed, frame.size()});
 }
 
+bool Receiver::deliver_message(const Message& message, std::span<const std::uint8_t> payload, const MessageEnds& ends) {
+  std::uint8_t frame[wire::kMaxFrame];
+  const std::size_t size = write_packet(message, payload, ends, frame);
+  if (size != 0) deliver_unsealed({frame, size});
+  return size != 0;
+}
+
 SenderMemory& unreadable_memory() {
   struct Unreadable final : SenderMemory {
     bool read(std::span<const iovec> /*to*/, std::span<const Reference> /*from*/) override { return false; }

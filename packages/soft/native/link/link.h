@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 
+#include "link/message.h"
 #include "wire/frame.h"
 #include "wire/gid.h"
 
@@ -58,6 +59,7 @@ enum class FrameForm : std::uint8_t {
   kSealed,     // nothing
   kUnsealed,   // its ICRC: the last four bytes are any
   kReferring,  // its ICRC and its payload: it has a list of References instead
+  kMessage,    // its headers: it is a Message with its payload behind it
 };
 
 class Neighbour;
@@ -90,6 +92,12 @@ class Transmitter {
   // out (neighbour.h); nullptr where packets are needed.
   virtual std::shared_ptr<Neighbour> neighbour(const wire::Gid& source, const wire::Gid& destination) {
     (void)source, (void)destination;
+    return nullptr;
+  }
+  // The way on which the packets of a connection between these addresses, to that queue pair, may be messages, as far
+  // as nobody looks at packets on their way out; nullptr where they are packets.
+  virtual MessageWay* message_way(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) {
+    (void)source, (void)destination, (void)qp_num;
     return nullptr;
   }
   // reserve() and commit() in one call, for a frame in the caller's memory: at most wire::kMaxFrame bytes.
@@ -137,6 +145,9 @@ class Receiver {
   virtual void deliver_referring(std::span<const std::uint8_t> frame, SenderMemory& memory) {
     (void)frame, (void)memory;
   }
+  // A message, with its payload in memory that the sender may change meanwhile. Unless the receiver takes it, it gets
+  // the packet. False: no packet is like this.
+  virtual bool deliver_message(const Message& message, std::span<const std::uint8_t> payload, const MessageEnds& ends);
   void deliver_as(FrameForm form, std::span<const std::uint8_t> frame) {
     form == FrameForm::kSealed ? deliver(frame) : deliver_unsealed(frame);
   }

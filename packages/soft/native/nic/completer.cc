@@ -106,7 +106,7 @@ void acknowledge_progress(Core& core, Qp& qp, std::uint32_t una, Nanos now) {
       restart_ack_timer(core, qp, now);
     }
   }
-  core.active.add(qp);
+  if (req.position != qp.sq.tail || qp.draining) core.active.add(qp);
 }
 
 // A PSN sequence error NAK or a response after a gap (an implied NAK) shows a loss: retransmits at once. While
@@ -295,17 +295,32 @@ void handle_own_response(Core& core, Qp& qp, const Packet& packet, Nanos now) {
 
 }  // namespace
 
+namespace {
+
+// It acknowledges a PSN that was never sent, or one that is acknowledged already.
+bool is_stale(const RequesterState& req, std::uint32_t psn) {
+  return !psn_before(psn, req.max_psn) || psn_before(psn, req.una_psn);
+}
+
+}  // namespace
+
+void handle_answer(Core& core, Qp& qp, std::uint32_t psn, std::uint8_t syndrome, Nanos now) {
+  if (is_stale(qp.req, psn)) return;
+  if ((syndrome & wire::kSyndromeKind) != wire::kAck) return handle_nak(core, qp, psn, syndrome, now);
+  if (!acknowledge(core, qp, psn, now)) handle_loss(core, qp, now);
+}
+
 void handle_response(Core& core, Qp& qp, const Packet& packet, Nanos now) {
   const RequesterState& req = qp.req;
   const std::uint32_t psn = packet.bth.psn;
-  // It acknowledges a PSN that was never sent, or one that is acknowledged already.
-  if (!psn_before(psn, req.max_psn) || psn_before(psn, req.una_psn)) return;
-  if (packet.referred != nullptr && psn_before(req.max_psn, psn_add(psn, packet.psns(qp.mtu)))) return;
+  const bool own = packet.has(wire::kIsRead | wire::kIsAtomic);
   const std::uint8_t syndrome = packet.has(wire::kHasAeth) ? wire::Aeth::parse(packet.header(packet.info.aeth)).syndrome
                                                            : std::uint8_t{wire::kAckUnlimitedCredits};
+  if (!own) return handle_answer(core, qp, psn, syndrome, now);
+  if (is_stale(req, psn)) return;
+  if (packet.referred != nullptr && psn_before(req.max_psn, psn_add(psn, packet.psns(qp.mtu)))) return;
   if ((syndrome & wire::kSyndromeKind) != wire::kAck) return handle_nak(core, qp, psn, syndrome, now);
-  if (packet.has(wire::kIsRead | wire::kIsAtomic)) return handle_own_response(core, qp, packet, now);
-  if (!acknowledge(core, qp, psn, now)) handle_loss(core, qp, now);
+  handle_own_response(core, qp, packet, now);
 }
 
 }  // namespace verbs::soft::nic

@@ -7,7 +7,9 @@
 #include "nic/completer.h"
 #include "nic/core/explanation.h"
 #include "nic/core/packet.h"
+#include "nic/core/packet_builder.h"
 #include "nic/datagram.h"
+#include "nic/responder/carried.h"
 #include "nic/responder/responder.h"
 #include "wire/headers.h"
 #include "wire/icrc.h"
@@ -219,6 +221,40 @@ void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame
   } else {
     handle_response(core_, *parsed.qp, packet, now);
   }
+}
+
+// Whether the message is handled. Else its packet is: nothing has happened.
+bool Ingress::take_message(std::uint8_t port_num, const link::Message& message, std::span<const std::uint8_t> payload,
+                           const link::MessageEnds& ends) {
+  if (!link::is_carried(message.opcode)) return false;
+  Qp* qp = core_.qps.find(message.dest_qpn);
+  if (qp == nullptr || qp->type != IBV_QPT_RC || qp->attr.port_num != port_num || !core_.port_of(*qp).is_plain() ||
+      qp->request_tunnel != nullptr || qp->response_tunnel != nullptr || qp->path.sgid != ends.destination ||
+      qp->path.dgid != ends.source || message.psn > kPsnMask) {
+    return false;
+  }
+  const wire::OpcodeInfo& info = wire::kOpcodes[message.opcode];
+  if (info.has(wire::kIsRequest)) {
+    if (!execute_carried(core_, *qp, message, payload)) return false;
+  } else {
+    if (!qp->may_send() || !payload.empty()) return false;
+    handle_answer(core_, *qp, message.psn, message.syndrome, core_.now);
+  }
+  ++core_.counters.rcvd_pkts;
+  core_.counters.rcvd_bytes += packet_size(*qp, info, payload.size());
+  return true;
+}
+
+bool Ingress::deliver_message(std::uint8_t port_num, const link::Message& message,
+                              std::span<const std::uint8_t> payload, const link::MessageEnds& ends, Nanos now) {
+  core_.set_time(now);
+  if (take_message(port_num, message, payload, ends)) [[likely]]
+    return true;
+  std::uint8_t frame[wire::kMaxFrame];
+  const std::size_t size = link::write_packet(message, payload, ends, frame);
+  if (size == 0) return false;
+  deliver(port_num, {frame, size}, now, link::FrameForm::kUnsealed);
+  return true;
 }
 
 }  // namespace verbs::soft::nic

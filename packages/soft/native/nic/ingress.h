@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "link/message.h"
 #include "nic/core/core.h"
 #include "nic/core/packet.h"
 
@@ -25,8 +26,13 @@ class Ingress {
                          link::SenderMemory& memory) {
     deliver(port_num, frame, now, link::FrameForm::kReferring, &memory);
   }
+  // A message in place of a packet. False: no packet is like this.
+  bool deliver_message(std::uint8_t port_num, const link::Message& message, std::span<const std::uint8_t> payload,
+                       const link::MessageEnds& ends, Nanos now);
 
  private:
+  bool take_message(std::uint8_t port_num, const link::Message& message, std::span<const std::uint8_t> payload,
+                    const link::MessageEnds& ends);
   void deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now, link::FrameForm form,
                link::SenderMemory* memory);
   void handle_referring(Qp& qp, const Packet& packet, link::SenderMemory& memory, Nanos now);

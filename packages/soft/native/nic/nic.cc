@@ -5,6 +5,7 @@
 
 #include "nic/completer.h"
 #include "nic/core/completion.h"
+#include "nic/core/ways.h"
 #include "nic/datagram.h"
 #include "nic/raw_packets.h"
 #include "nic/requester.h"
@@ -102,6 +103,34 @@ std::uint64_t Scheduler::relieve() {
     sum += core_.ports[port_num].transmitter().relieve();
   }
   return sum;
+}
+
+bool Scheduler::send_messages(Nanos now) {
+  if (next_deadline() <= now) return false;
+  core_.set_time(now);
+  Qp* qp = core_.active.front();
+  if (qp == nullptr) return true;
+  if (core_.active.size() != 1 || qp->neighbourhood != link::Neighbourhood::version() || qp->way == nullptr ||
+      qp->way->reserve(0) == nullptr) {
+    return false;
+  }
+  const std::uint64_t packets = core_.counters.sent_pkts - core_.carried;
+  core_.active.remove(*qp);
+  std::size_t sent = kQpBudget;  // without memory for a timer, too, the queue pair is served again
+  const auto serve_again = [&] {
+    // The way may have ended: a packet that was sent has looked at the peer.
+    if (link::MessageWay* way = way_of(core_, *qp)) way->flush();
+    // Of packets, other links have to be flushed, and the NIC knows only that it was served.
+    if (sent == kQpBudget || core_.counters.sent_pkts - core_.carried != packets) core_.active.add(*qp);
+  };
+  try {
+    sent = serve(*qp, kQpBudget, now);
+  } catch (...) {
+    serve_again();
+    throw;
+  }
+  serve_again();
+  return core_.active.empty();
 }
 
 bool Scheduler::pump(Nanos now) {

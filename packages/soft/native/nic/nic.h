@@ -32,6 +32,9 @@ class Scheduler {
   // that are due by `now`. Bounded work: false while more could be sent at once. The host flushes the transmitters
   // after it. Queue pairs with a congested peer wait: the port's link wakes the host.
   bool pump(Nanos now);
+  // The same where nothing is due but the messages of one queue pair to another process (core/ways.h), which leave at
+  // once, or nothing at all. False: something is left for pump().
+  bool send_messages(Nanos now);
   // No queue pair has anything to send.
   bool is_idle() const { return core_.active.empty(); }
   // pump() would send something now.

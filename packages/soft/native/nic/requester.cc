@@ -8,6 +8,7 @@
 #include "nic/core/core.h"
 #include "nic/core/packet_builder.h"
 #include "nic/core/payload.h"
+#include "nic/core/ways.h"
 #include "nic/core/work_request.h"
 #include "nic/responder/messages.h"
 #include "wire/opcode.h"
@@ -119,14 +120,15 @@ void write_extended_headers(PacketBuilder& packet, const Qp& qp, const SendWqe& 
   if (packet.has(wire::kHasIeth)) wire::store_be(packet.ieth(), std::uint32_t{wqe.imm_data});
 }
 
-void request_ack(PacketBuilder& packet, Qp& qp, const SendWqe& wqe, bool last, Nanos now) {
+// Whether the next packet asks for an acknowledgement.
+bool request_ack(Qp& qp, const SendWqe& wqe, bool last, Nanos now) {
   RequesterState& req = qp.req;
   ++req.since_ack_request;
-  packet.bth.ack_req = requests_ack(qp, wqe, last, now);
-  if (!packet.bth.ack_req) return;
+  if (!requests_ack(qp, wqe, last, now)) return false;
   req.since_ack_request = 0;
   req.ack_request_due = now + kAckRequestInterval;
   if (req.send_psn == req.max_psn) req.round_trip.sent(req.send_psn, now);
+  return true;
 }
 
 // Packets that one stands for.
@@ -164,7 +166,7 @@ bool send_data_packet(Core& core, Qp& qp, Nanos now) {
   packet.bth.solicited =
       last && (wqe.flags & IBV_SEND_SOLICITED) != 0 && (packet.has(wire::kIsSend) || packet.has(wire::kHasImmDt));
   if (referred != 0) req.since_ack_request = kAckEvery;  // each asks for an acknowledgement
-  request_ack(packet, qp, wqe, last, now);
+  packet.bth.ack_req = request_ack(qp, wqe, last, now);
   if (referred != 0) {
     packet.send_referring(memory);
     req.refers = true;
@@ -295,6 +297,19 @@ bool is_short(const Core& core, const Qp& qp, const SendWqe& wqe, const WorkRequ
          ((wqe.flags & IBV_SEND_FENCE) == 0 || qp.req.unanswered_requests == 0);
 }
 
+void start_short(Core& core, const Qp& qp, SendWqe& wqe) {
+  wqe.started = true;
+  wqe.done = 0;
+  wqe.packets = 1;
+  wqe.first_psn = qp.req.send_psn;
+  ++core.counters.rdma_sends;
+}
+
+void pass_short(RequesterState& req) {
+  req.next_psn = req.send_psn = req.max_psn = psn_add(req.send_psn, 1);
+  ++req.position;
+}
+
 Step send_short(Core& core, Qp& qp, SendWqe& wqe, const WorkRequestInfo& info, Nanos now) {
   RequesterState& req = qp.req;
   PacketBuilder packet(core, qp, info.only);
@@ -302,24 +317,51 @@ Step send_short(Core& core, Qp& qp, SendWqe& wqe, const WorkRequestInfo& info, N
     wqe.error = IBV_WC_LOC_PROT_ERR;
     return Step::kFailed;
   }
-  wqe.started = true;
-  wqe.done = 0;
-  wqe.packets = 1;
-  wqe.first_psn = req.send_psn;
-  ++core.counters.rdma_sends;
+  start_short(core, qp, wqe);
   write_extended_headers(packet, qp, wqe);
   packet.bth.psn = req.send_psn;
   packet.bth.solicited =
       (wqe.flags & IBV_SEND_SOLICITED) != 0 && (packet.has(wire::kIsSend) || packet.has(wire::kHasImmDt));
-  request_ack(packet, qp, wqe, true, now);
+  packet.bth.ack_req = request_ack(qp, wqe, true, now);
   packet.send(wqe.length);
-  req.next_psn = req.send_psn = req.max_psn = psn_add(req.send_psn, 1);
-  ++req.position;
+  pass_short(req);
   if (qp.is_reliable()) return Step::kSent;
   // No acknowledgement will come: a packet is done when it is sent.
   req.una_psn = req.send_psn;
   complete_send(core, qp, IBV_WC_SUCCESS);
   return Step::kSent;
+}
+
+// The same as a message, where the peer is another process and nobody looks at packets. False: it needs a packet.
+bool send_message(Core& core, Qp& qp, SendWqe& wqe, const WorkRequestInfo& info, Nanos now) {
+  RequesterState& req = qp.req;
+  const std::uint8_t opcode = wire::make_opcode(wire::Transport::kRc, info.only);
+  link::MessageWay* way = way_of(core, qp);
+  if (way == nullptr || !link::is_carried(opcode)) return false;
+  std::uint8_t* payload = way->reserve(wqe.length);
+  if (payload == nullptr || !load_payload(core, qp, req.position, 0, payload, wqe.length)) return false;
+  start_short(core, qp, wqe);
+  const bool solicits = (wqe.flags & IBV_SEND_SOLICITED) != 0 && info.only != wire::kWriteOnly;
+  const bool asks = request_ack(qp, wqe, true, now);
+  const auto flags =
+      static_cast<std::uint8_t>((solicits ? link::Message::kSolicited : 0) | (asks ? link::Message::kAckReq : 0));
+  way->commit({.opcode = opcode,
+               .flags = flags,
+               .syndrome = 0,
+               .reserved = 0,
+               .dest_qpn = qp.attr.dest_qp_num,
+               .psn = req.send_psn,
+               .value = wqe.imm_data,
+               .address = wqe.remote_addr,
+               .rkey = wqe.rkey,
+               .reserved_too = 0,
+               .route = qp.route},
+              wqe.length);
+  ++core.carried;
+  ++core.counters.sent_pkts;
+  core.counters.sent_bytes += packet_size(qp, wire::kOpcodes[opcode], wqe.length);
+  pass_short(req);
+  return true;
 }
 
 // A local request waits until every request before it is complete: they may use the window that it invalidates.
@@ -341,7 +383,7 @@ Step step(Core& core, Qp& qp, Nanos now) {
     if (info.is_local()) return step_local(core, qp, wqe);
     if (is_congestion_window_full(qp)) return Step::kWait;
     if (req.send_psn == req.max_psn && req.send_psn == req.next_psn && is_short(core, qp, wqe, info)) {
-      return send_short(core, qp, wqe, info, now);
+      return send_message(core, qp, wqe, info, now) ? Step::kSent : send_short(core, qp, wqe, info, now);
     }
     const Step started = start(core, qp, wqe);
     if (started != Step::kSent) return started;
@@ -412,7 +454,8 @@ void probe(Core& core, Qp& qp, Nanos now) {
 std::size_t send_requests(Core& core, Qp& qp, std::size_t budget, Nanos now) {
   if (!qp.may_send() || qp.req.waiting_rnr) return 0;
   std::size_t count = 0;
-  if (hand_over(core, qp, budget, true, &count) == HandOver::kBudget) return count;
+  const bool near = way_of(core, qp) == nullptr;
+  if (near && hand_over(core, qp, budget, true, &count) == HandOver::kBudget) return count;
   while (count < budget && qp.req.position != qp.sq.tail) {
     const Step result = step(core, qp, now);
     if (result == Step::kWait) break;

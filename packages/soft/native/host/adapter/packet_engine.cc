@@ -18,6 +18,8 @@ namespace {
 constexpr std::size_t kReceiveBudget = 32;  // frames of each port in one call
 // Rounds of pump() in one call of the application: enough for whole windows, and bounded.
 constexpr int kPumpRounds = 8;
+// Calls of transmit() in which only messages leave, between two looks at all that may be due.
+constexpr unsigned kLookEvery = 16;
 
 class PortReceiver final : public link::Receiver {
  public:
@@ -30,6 +32,11 @@ class PortReceiver final : public link::Receiver {
     contain([&] { return nic_.ingress().deliver_referring(port_num_, frame, now_, memory), 0; }, [](int) { return 0; });
     // The sender makes the next message while this end copies what has come already.
     contain([&] { return nic_.scheduler().pump(now_), flush_(), 0; }, [](int) { return 0; });
+  }
+  bool deliver_message(const link::Message& message, std::span<const std::uint8_t> payload,
+                       const link::MessageEnds& ends) override {
+    return contain([&] { return nic_.ingress().deliver_message(port_num_, message, payload, ends, now_); },
+                   [](int) { return true; });
   }
 
  private:
@@ -188,33 +195,53 @@ bool PacketEngine::receive(Nanos now) {
 bool PacketEngine::has_output() const { return nic_->scheduler().has_output() || management_->has_output(); }
 
 void PacketEngine::flush() {
+  looks_in_ = 0;
   for (const auto& port : ports_) port->flush();
   if (raw_) raw_->flush();
+}
+
+// Looks at all that may be due.
+bool PacketEngine::transmit_all(Nanos now) {
+  for (const auto& port : ports_) port->advance(now);
+  if (raw_) raw_->advance(now);
+  management_->manager().advance(now);
+  if (management_->take_output()) flush();
+  bool more = nic_->scheduler().has_output() || nic_->scheduler().next_deadline() <= now;
+  for (int round = 0; more && round < kPumpRounds; ++round) {
+    more = !nic_->scheduler().pump(now);
+    flush();
+  }
+  // Frames that wait for room at a peer have a deadline, and are looked at each time.
+  quiet_until_ = others_deadline();
+  looks_in_ = ports_wait() ? 0 : kLookEvery;
+  return more;
 }
 
 bool PacketEngine::transmit(Nanos now) {
   // Never fails: work for which there is no memory is done later, or its frame is lost.
   const auto work = [&] {
-    for (const auto& port : ports_) port->advance(now);
-    if (raw_) raw_->advance(now);
-    management_->manager().advance(now);
+    // Frames that wait for room at a peer, whose bell may have woken this thread.
     for (const auto& port : ports_) port->relieve();
-    if (management_->take_output()) flush();
-    bool more = nic_->scheduler().has_output() || nic_->scheduler().next_deadline() <= now;
-    for (int round = 0; more && round < kPumpRounds; ++round) {
-      more = !nic_->scheduler().pump(now);
-      flush();
-    }
-    return more;
+    const bool quiet = looks_in_ > 0 && !raw_ && now < quiet_until_ && !management_->has_output();
+    if (!quiet || !nic_->scheduler().send_messages(now)) return transmit_all(now);
+    --looks_in_;
+    return false;
   };
   return contain(work, [](int) { return false; });
 }
 
-Nanos PacketEngine::next_deadline() const {
-  Nanos deadline = std::min(nic_->scheduler().next_deadline(), management_->manager().next_deadline());
+bool PacketEngine::ports_wait() const {
+  return std::ranges::any_of(ports_, [](const auto& port) { return port->next_deadline() != INT64_MAX; });
+}
+
+// Of all but the scheduler.
+Nanos PacketEngine::others_deadline() const {
+  Nanos deadline = management_->manager().next_deadline();
   for (const auto& port : ports_) deadline = std::min(deadline, port->next_deadline());
   return raw_ ? std::min(deadline, raw_->next_deadline()) : deadline;
 }
+
+Nanos PacketEngine::next_deadline() const { return std::min(nic_->scheduler().next_deadline(), others_deadline()); }
 
 void PacketEngine::prepare_sleep() {
   for (const auto& port : ports_) port->addresses().prepare_sleep();

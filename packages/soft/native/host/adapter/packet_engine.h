@@ -69,6 +69,9 @@ class PacketEngine final : public Engine, private nic::NumberSource {
 
  private:
   void flush();
+  bool transmit_all(Nanos now);
+  Nanos others_deadline() const;
+  bool ports_wait() const;
   void follow_host();
   std::uint32_t base() const override { return std::uint32_t{numbers_->first()} << link::kRangeBits; }
   bool extend_to(std::uint32_t number) override;
@@ -82,6 +85,9 @@ class PacketEngine final : public Engine, private nic::NumberSource {
   std::unique_ptr<Management> management_;
   std::unique_ptr<CounterSlot> counters_;  // nullptr: the NIC counts for itself
   std::unique_ptr<nic::Nic> nic_;
+  // transmit() looks at messages only until then, that many times.
+  Nanos quiet_until_ = INT64_MIN;
+  unsigned looks_in_ = 0;
 };
 
 }  // namespace verbs::soft::host

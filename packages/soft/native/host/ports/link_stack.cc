@@ -141,6 +141,14 @@ std::shared_ptr<link::Neighbour> AddressLink::neighbour(const wire::Gid& source,
   return nullptr;
 }
 
+link::MessageWay* AddressLink::message_way(const wire::Gid& source, const wire::Gid& destination,
+                                           std::uint32_t qp_num) {
+  for (const auto& [address, link] : links_) {
+    if (address == source) return link->message_way(source, destination, qp_num);
+  }
+  return nullptr;
+}
+
 void AddressLink::commit_referring(std::span<std::uint8_t> frame) {
   if (links_.empty()) return;
   link::Link& link = link_of(frame);

@@ -67,6 +67,7 @@ class AddressLink final : public link::Link {
   bool takes_references(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) override;
   int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) override;
   void commit_referring(std::span<std::uint8_t> frame) override;
+  link::MessageWay* message_way(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) override;
   void revoke_references() override;
   std::shared_ptr<link::Neighbour> neighbour(const wire::Gid& source, const wire::Gid& destination) override;
   void flush() override;

@@ -57,6 +57,9 @@ class PortStack final : public link::Transmitter {
   std::shared_ptr<link::Neighbour> neighbour(const wire::Gid& source, const wire::Gid& destination) override {
     return top_->neighbour(source, destination);
   }
+  link::MessageWay* message_way(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) override {
+    return top_->message_way(source, destination, qp_num);
+  }
   // Past captures and fault plans, which pass on no such frames and may be new.
   void revoke_references() override { addresses_.link().revoke_references(); }
   void flush() override { top_->flush(); }

@@ -29,6 +29,10 @@ class ForeignGroups final : public Receiver {
   void deliver_referring(std::span<const std::uint8_t> frame, SenderMemory& memory) override {
     next_.deliver_referring(frame, memory);
   }
+  bool deliver_message(const Message& message, std::span<const std::uint8_t> payload,
+                       const MessageEnds& ends) override {
+    return next_.deliver_message(message, payload, ends);
+  }
 
  private:
   QueueDirectory::Reader& process_;
@@ -114,6 +118,11 @@ std::shared_ptr<Neighbour> InprocLink::neighbour(const wire::Gid& source, const 
   if (source != address_) return nullptr;
   const std::shared_ptr<FrameQueue>* queue = neighbours_.find(destination, kAnyRange);
   return queue != nullptr ? (*queue)->neighbour() : nullptr;
+}
+
+MessageWay* InprocLink::message_way(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) {
+  if (next_ == nullptr || neighbours_.has(destination, qp_num)) return nullptr;
+  return next_->message_way(source, destination, qp_num);
 }
 
 void InprocLink::commit_referring(std::span<std::uint8_t> frame) {

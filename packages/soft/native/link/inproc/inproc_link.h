@@ -110,6 +110,7 @@ class InprocLink final : public Link {
   int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) override;
   std::shared_ptr<Neighbour> neighbour(const wire::Gid& source, const wire::Gid& destination) override;
   void commit_referring(std::span<std::uint8_t> frame) override;
+  MessageWay* message_way(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) override;
   void revoke_references() override;
   void flush() override;
   bool congested(const wire::Gid& destination, std::uint32_t qp_num) override;

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -24,6 +26,7 @@ Incoming::Incoming(Arrival arrival, const wire::Gid& own, std::uint32_t bell)
       reader_(memory_.data()),
       process_(std::move(arrival.process)) {
   if (process_) reader_.pull();
+  if (!forwards()) reader_.take_messages();
   reader_.want(bell);
 }
 
@@ -71,6 +74,15 @@ bool Incoming::confirm_mapped(bool copied) {
   return done;
 }
 
+// In the ring, where the peer may change it: the message is copied, and nothing but the copy is looked at.
+bool Incoming::hand_over_message(Receiver& receiver, std::span<const std::uint8_t> record) const {
+  Message message;
+  if (record.size() < sizeof message || forwards()) return false;
+  std::memcpy(&message, record.data(), sizeof message);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  return receiver.deliver_message(message, record.subspan(sizeof message), {peer_, own_});
+}
+
 std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8_t* room) {
   mappings_.look(reader_);
   std::size_t taken = 0;
@@ -80,8 +92,10 @@ std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8
     RingRecord record;
     next = reader_.read(room, &record);
     if (next != RingReader::Next::kFrame) break;
-    const std::span<const std::uint8_t> frame{room, record.size};
-    if (!is_from_peer(frame)) {
+    const std::span<const std::uint8_t> frame{record.bytes, record.size};
+    if (record.form == FrameForm::kMessage) {
+      rejected_ += !hand_over_message(receiver, frame);
+    } else if (!is_from_peer(frame)) {
       ++rejected_;
     } else if (record.form == FrameForm::kReferring) {
       if (forwards()) continue;  // the network has no such frames

@@ -66,6 +66,10 @@ class Incoming final : private SenderMemory {
   void handle_socket(std::uint32_t bell, bool hung_up);
   void want(std::uint32_t bell) { reader_.want(bell); }
 
+  // receive() would do nothing.
+  bool is_quiet() const {
+    return !reader_.has_frame() && !reader_.has_read() && !hung_up_ && !over_ && !mappings_.is_stale(reader_);
+  }
   // Hands at most `budget` frames to `receiver`, each copied to `room` before; returns how many. Frames that are not
   // from the peer's address to this one are dropped.
   std::size_t receive(Receiver& receiver, std::size_t budget, std::uint8_t* room);
@@ -85,6 +89,7 @@ class Incoming final : private SenderMemory {
 
  private:
   bool is_from_peer(std::span<const std::uint8_t> frame) const;
+  bool hand_over_message(Receiver& receiver, std::span<const std::uint8_t> record) const;
   bool read(std::span<const iovec> to, std::span<const Reference> from) override;
   const std::uint8_t* find_mapped(const Reference& reference) override;
   bool confirm_mapped(bool copied) override;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -65,6 +66,22 @@ std::size_t Outgoing::send(std::span<const std::uint8_t> frame, FrameForm form, 
     return dropped + 1;
   }
   return dropped;
+}
+
+std::uint8_t* Outgoing::reserve(std::size_t size) {
+  // Whether it is over: once for each batch, as for frames.
+  if (has_waiting() || !writer_.reader_takes_messages() || (is_idle() && is_over())) return nullptr;
+  reserved_ = writer_.reserve(sizeof(Message) + size);
+  return reserved_ == nullptr ? nullptr : reserved_ + sizeof(Message);
+}
+
+void Outgoing::commit(const Message& message, std::size_t size) {
+  std::memcpy(reserved_, &message, sizeof message);
+  writer_.commit(sizeof message + size, FrameForm::kMessage, epoch_);
+  ++messages_;
+  silent_ = false;
+  join_batch();
+  if (writer_.unpublished() >= kPart) flush();
 }
 
 std::size_t Outgoing::send_waiting(Nanos now) {

@@ -14,13 +14,14 @@
 #include <vector>
 
 #include "link/link.h"
+#include "link/message.h"
 #include "link/offered_memory.h"
 #include "link/shm/peer_socket.h"
 #include "link/shm/ring.h"
 
 namespace verbs::soft::link {
 
-class Outgoing {
+class Outgoing final : public MessageWay {
  public:
   using Clock = Nanos (*)();
 
@@ -30,7 +31,7 @@ class Outgoing {
   // Makes the ring and hands it to the process that has `destination`, which has sent its invitation by the connection
   // `fd`. 0 or errno; then the caller closes `fd`.
   static int open(int fd, const wire::Gid& source, const wire::Gid& destination, std::unique_ptr<Outgoing>* outgoing);
-  ~Outgoing();
+  virtual ~Outgoing();
   Outgoing(const Outgoing&) = delete;
   Outgoing& operator=(const Outgoing&) = delete;
 
@@ -43,8 +44,12 @@ class Outgoing {
   void revoke_references() { writer_.set_epoch(++epoch_); }
   // What the peer may map from now on.
   void offer(const OfferedMemory& memory);
+  // Room only where no frame waits and the peer knows the form. Who finds none sends the frame.
+  std::uint8_t* reserve(std::size_t size) override;
+  void commit(const Message& message, std::size_t size) override;
+  std::uint64_t messages() const { return messages_; }
   // Makes the frames visible.
-  void flush();
+  void flush() override;
   // Writes the frames that wait, as far as there is room. Returns how many were dropped because of the peer's silence.
   std::size_t send_waiting(Nanos now);
   bool has_waiting() const { return !waiting_.empty(); }
@@ -64,7 +69,13 @@ class Outgoing {
   // In a forked child: closes the descriptor, which is the parent's connection.
   void abandon();
 
-  bool in_batch = false;  // the link flushes it at the end of its batch
+  // The link flushes those of its batch at the end.
+  std::vector<Outgoing*>* batch = nullptr;
+  bool in_batch = false;
+  void join_batch() {
+    if (!in_batch) batch->push_back(this);  // which has room
+    in_batch = true;
+  }
 
  private:
   // The NIC stops at its next look; delayed frames of a fault plan and those of models do not.
@@ -88,7 +99,9 @@ class Outgoing {
   std::uint32_t epoch_ = 0;    // of references
   std::uint64_t offered_ = 0;  // the version of the memory that is offered
   Nanos waiting_since_ = 0;    // nothing was read since then
-  bool silent_ = false;        // patience ended, and nothing was read since
+  std::uint8_t* reserved_ = nullptr;
+  std::uint64_t messages_ = 0;
+  bool silent_ = false;  // patience ended, and nothing was read since
   bool hung_up_ = false;
 };
 
@@ -112,8 +125,9 @@ class MappedPeer {
   const std::uint8_t* find(const RingReader& ring, const PeerProcess& process, const Reference& reference);
   // Unmaps what is no longer offered. Cheap while nothing has changed.
   void look(const RingReader& ring) {
-    if (ring.offers_version() != version_) read_offers(ring);
+    if (is_stale(ring)) read_offers(ring);
   }
+  bool is_stale(const RingReader& ring) const { return ring.offers_version() != version_; }
   // In a forked child, which has no mappings.
   void forget();
 

@@ -114,23 +114,38 @@ void RingWriter::add(std::uint64_t position, std::uint32_t word) {
   }
 }
 
-bool RingWriter::write(std::span<const std::uint8_t> frame, FrameForm form, std::uint32_t epoch) {
-  if (broken_ || frame.empty() || frame.size() > wire::kMaxFrame) return false;
-  const std::size_t size = record_size(frame.size());
+// The rest of the ring, where the record does not fit into it.
+std::size_t RingWriter::skipped_before(std::size_t record) const {
   const std::size_t rest = kRingCapacity - offset_of(head_);
-  const std::size_t skipped = size <= rest ? 0 : rest;
-  const std::size_t needed = skipped + size + kSizeField;  // with the zero behind it
-  if (!has_room(needed) && !(look_at_tail() && has_room(needed))) return false;
-  if (skipped != 0) {
+  return record <= rest ? 0 : rest;
+}
+
+std::uint8_t* RingWriter::reserve(std::size_t size) {
+  if (broken_ || size == 0 || size > wire::kMaxFrame) return nullptr;
+  const std::size_t record = record_size(size);
+  const std::size_t skipped = skipped_before(record);
+  const std::size_t needed = skipped + record + kSizeField;  // with the zero behind it
+  if (!has_room(needed) && !(look_at_tail() && has_room(needed))) return nullptr;
+  return records_ + offset_of(head_ + skipped) + kSizeField;
+}
+
+void RingWriter::commit(std::size_t size, FrameForm form, std::uint32_t epoch) {
+  const std::size_t record = record_size(size);
+  if (const std::size_t skipped = skipped_before(record); skipped != 0) {
     add(head_, kRest);
     head_ += skipped;
   }
-  std::uint8_t* record = records_ + offset_of(head_);
-  epoch_at(record).store(epoch, std::memory_order_relaxed);
-  std::memcpy(record + kSizeField, frame.data(), frame.size());
-  add(head_, static_cast<std::uint32_t>(frame.size()) | static_cast<std::uint32_t>(form) << kFormShift);
-  head_ += size;
+  epoch_at(records_ + offset_of(head_)).store(epoch, std::memory_order_relaxed);
+  add(head_, static_cast<std::uint32_t>(size) | static_cast<std::uint32_t>(form) << kFormShift);
+  head_ += record;
   word_at(records_ + offset_of(head_)).store(kNothing, std::memory_order_relaxed);
+}
+
+bool RingWriter::write(std::span<const std::uint8_t> frame, FrameForm form, std::uint32_t epoch) {
+  std::uint8_t* at = reserve(frame.size());
+  if (at == nullptr) return false;
+  std::memcpy(at, frame.data(), frame.size());
+  commit(frame.size(), form, epoch);
   return true;
 }
 
@@ -168,15 +183,17 @@ RingReader::Next RingReader::read(std::uint8_t* room, RingRecord* read) {
   const std::uint32_t form = word >> kFormShift;
   const std::uint32_t length = word & kSizeMask;
   const std::size_t record = record_size(length);
-  if (length == 0 || length > wire::kMaxFrame || (word & kRest) != 0 ||
-      form > static_cast<std::uint32_t>(FrameForm::kReferring) || record > kRingCapacity - offset_of(at)) {
+  static_assert(static_cast<unsigned>(FrameForm::kMessage) == UINT32_MAX >> kFormShift);  // any form is one
+  if (length == 0 || length > wire::kMaxFrame || (word & kRest) != 0 || record > kRingCapacity - offset_of(at)) {
     broken_ = true;
     return Next::kBroken;
   }
   std::uint8_t* const begin = records_ + offset_of(at);
   if (record <= kShort) fetch_to_read(begin, record);
-  std::memcpy(room, begin + kSizeField, length);
-  *read = {length, static_cast<FrameForm>(form), epoch_at(begin).load(std::memory_order_relaxed)};
+  const bool stays = static_cast<FrameForm>(form) == FrameForm::kMessage;
+  if (!stays) std::memcpy(room, begin + kSizeField, length);
+  *read = {stays ? begin + kSizeField : room, length, static_cast<FrameForm>(form),
+           epoch_at(begin).load(std::memory_order_relaxed)};
   tail_ = at + record;
   return Next::kFrame;
 }

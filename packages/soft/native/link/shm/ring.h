@@ -50,6 +50,7 @@ struct RingHeader {
   alignas(128) std::atomic<std::uint32_t> wanted;       // … which bell it asks for
   std::atomic<std::uint32_t> closed;                    // … whether it reads no more
   std::atomic<std::uint32_t> pulls;                     // … whether it can read the writer's memory
+  std::atomic<std::uint32_t> messages;                  // … whether it knows the form of messages
   alignas(128) RingOffer offers[OfferedMemory::kMost];  // written by the writer
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
@@ -61,6 +62,7 @@ inline constexpr std::size_t kRingMemory = kRingOffset + kRingCapacity;  // byte
 
 // What a ring knows of a frame.
 struct RingRecord {
+  const std::uint8_t* bytes = nullptr;
   std::size_t size = 0;
   FrameForm form = FrameForm::kSealed;
   std::uint32_t epoch = 0;  // when the frame was made
@@ -74,11 +76,16 @@ class RingWriter {
 
   // Puts a frame of at most wire::kMaxFrame bytes behind the others. False: there is no room, or the ring is broken.
   bool write(std::span<const std::uint8_t> frame, FrameForm form = FrameForm::kSealed, std::uint32_t epoch = 0);
+  // The same in two steps, for a frame that is made in the ring: where its bytes go, or nullptr. The next write() or
+  // commit() is behind the frame before, whatever was reserved meanwhile.
+  std::uint8_t* reserve(std::size_t size);
+  void commit(std::size_t size, FrameForm form, std::uint32_t epoch);
   // Takes the references of all frames with other numbers back.
   void set_epoch(std::uint32_t epoch);
   // Before the frames that refer to this memory.
   void set_offers(const OfferedMemory::List& offers);
   bool reader_pulls() const { return header_->pulls.load(std::memory_order_relaxed) != 0; }
+  bool reader_takes_messages() const { return header_->messages.load(std::memory_order_relaxed) != 0; }
   // Makes the written frames visible. True: the caller must ring.
   bool publish();
   // Something else changed that the reader should look at. True: the caller must ring.
@@ -102,6 +109,7 @@ class RingWriter {
 
  private:
   bool has_room(std::uint64_t size) const { return head_ + size - tail_ <= kRingCapacity; }
+  std::size_t skipped_before(std::size_t record) const;
   bool look_at_tail();
   void add(std::uint64_t position, std::uint32_t word);
 
@@ -125,10 +133,13 @@ class RingReader {
 
   // Whether read() finds a frame.
   bool has_frame() const;
-  // Copies the next frame to `room`, which has wire::kMaxFrame bytes. After kBroken there are no more frames.
+  // Copies the next frame to `room`, which has wire::kMaxFrame bytes. A message stays in the ring, until release(),
+  // where the writer may change it. After kBroken there are no more frames.
   Next read(std::uint8_t* room, RingRecord* record);
   // Gives the room of the frames that were read back. True: the caller must ring, because the writer waits for it.
   bool release();
+  // Whether there is anything to give back.
+  bool has_read() const { return tail_ != released_; }
   // Whether that room is worth it while frames come: each release costs both ends a transfer of a cache line.
   bool has_much_to_release() const { return tail_ - released_ >= kReleasedAtOnce; }
 
@@ -137,6 +148,8 @@ class RingReader {
   void want(std::uint32_t number) { header_->wanted.store(number, std::memory_order_seq_cst); }
   // Frames may refer to their payload.
   void pull() { header_->pulls.store(1, std::memory_order_relaxed); }
+  // Frames may be messages.
+  void take_messages() { header_->messages.store(1, std::memory_order_relaxed); }
   // Which references are still valid, after they have been read.
   std::uint32_t epoch() const;
   std::uint32_t offers_version() const { return header_->offers_version.load(std::memory_order_acquire); }

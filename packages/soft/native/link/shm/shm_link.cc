@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "link/doors/local_socket.h"
+#include "link/neighbour.h"
 #include "verbs_soft_boundary.h"
 #include "verbs_soft_cancel.h"
 #include "wire/bytes.h"
@@ -119,6 +120,9 @@ bool ShmLink::watch(int fd) const {
 ShmCounters ShmLink::counters() const {
   ShmCounters all = counters_;
   for (const auto& incoming : incoming_) add_up(*incoming, &all);
+  for (const auto& [target, peer] : peers_) {
+    if (peer.outgoing) all.sent += peer.outgoing->messages();
+  }
   return all;
 }
 
@@ -154,6 +158,13 @@ void ShmLink::commit_referring(std::span<std::uint8_t> frame) {
   if (!send_to_peer(frame, FrameForm::kReferring)) ++counters_.dropped;
 }
 
+// It changes with each connection (open(), end()). Whoever finds none sends packets, and those look for the peer.
+MessageWay* ShmLink::message_way(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) {
+  if (source != address_ || destination.is_multicast() || !sharing_.carries) return nullptr;
+  const auto found = peers_.find({destination, range_of_number(qp_num)});
+  return found == peers_.end() ? nullptr : found->second.outgoing.get();
+}
+
 void ShmLink::revoke_references() {
   for (auto& [address, peer] : peers_) {
     if (peer.outgoing) peer.outgoing->revoke_references();
@@ -178,8 +189,7 @@ bool ShmLink::send_to_peer(std::span<const std::uint8_t> frame, FrameForm form) 
 }
 
 bool ShmLink::put(Outgoing& outgoing, std::span<const std::uint8_t> frame, FrameForm form) {
-  if (!outgoing.in_batch) unflushed_.push_back(&outgoing);
-  outgoing.in_batch = true;
+  outgoing.join_batch();
   const bool held = outgoing.has_waiting();
   const std::size_t dropped = outgoing.send(frame, form, clock_);
   counters_.dropped += dropped;
@@ -283,6 +293,8 @@ void ShmLink::open(const Target& target, Peer* peer) {
     return;
   }
   peer->knocking = -1;
+  peer->outgoing->batch = &unflushed_;
+  Neighbourhood::changed();
   if (offered_ != nullptr && !target.forwarding) peer->outgoing->offer(*offered_);
   if (peer->early.empty()) return;
   std::uint64_t& count = target.forwarding ? counters_.forwarded : counters_.sent;
@@ -307,6 +319,7 @@ void ShmLink::end(Peer* peer) {
   Outgoing& outgoing = *peer->outgoing;
   std::erase(unflushed_, &outgoing);
   counters_.dropped += outgoing.waiting();
+  counters_.sent += outgoing.messages();
   counters_.broken += outgoing.was_broken();
   if (outgoing.has_waiting()) note_held(false);
   if (outgoing.was_refused() || outgoing.was_broken()) {
@@ -315,6 +328,7 @@ void ShmLink::end(Peer* peer) {
     peer->backoff = 0;
   }
   epoll_ctl(epoll_, EPOLL_CTL_DEL, outgoing.fd(), nullptr);  // a forked child may have a copy of the descriptor
+  Neighbourhood::changed();
   peer->outgoing.reset();
 }
 
@@ -435,8 +449,10 @@ std::size_t ShmLink::receive_from_rings(Receiver& receiver, std::size_t budget) 
   std::size_t taken = 0;
   bool over = false;
   const std::size_t count = incoming_.size();
-  for (std::size_t i = 0; i < count && taken < budget; ++i) {
-    Incoming& incoming = *incoming_[(first_ + i) % count];
+  for (std::size_t i = 0, at = first_; i < count && taken < budget; ++i, ++at) {
+    if (at >= count) at = 0;
+    Incoming& incoming = *incoming_[at];
+    if (incoming.is_quiet()) continue;
     const std::size_t got = incoming.receive(receiver, budget - taken, room_);
     taken += got;
     over |= incoming.is_over();
@@ -444,7 +460,7 @@ std::size_t ShmLink::receive_from_rings(Receiver& receiver, std::size_t budget) 
     if (got != 0 && incoming.forwards() && sharing_.group != nullptr) sharing_.group->note_stray(clock_());
   }
   counters_.received += taken;
-  if (taken >= budget) ++first_;  // others are next
+  if (taken >= budget && ++first_ >= count) first_ = 0;  // others are next
   if (over) remove_ended();
   return taken;
 }

@@ -67,6 +67,7 @@ class ShmLink final : public Link {
     return next_.route(source, destination, mtu);
   }
   void commit_referring(std::span<std::uint8_t> frame) override;
+  MessageWay* message_way(const wire::Gid& source, const wire::Gid& destination, std::uint32_t qp_num) override;
   void revoke_references() override;
   void flush() override;
   bool congested(const wire::Gid& destination, std::uint32_t qp_num) override;

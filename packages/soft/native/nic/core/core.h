@@ -124,8 +124,9 @@ struct Core {
   DmPool device_memory;
   MulticastTable multicast;
   std::uint32_t mad_psn = 0;
-  FrameBuffer frame;  // the raw packet in the steering's hands
-  TimerHeap timers;   // of QPs
+  std::uint64_t carried = 0;  // of counters.sent_pkts: those that were messages on their way (link/message.h)
+  FrameBuffer frame;          // the raw packet in the steering's hands
+  TimerHeap timers;           // of QPs
   ActiveList active;
 };
 

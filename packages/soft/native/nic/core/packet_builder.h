@@ -14,6 +14,11 @@
 
 namespace verbs::soft::nic {
 
+// Of a packet of a connected QP without a tunnel.
+inline std::size_t packet_size(const Qp& qp, const wire::OpcodeInfo& info, std::size_t payload) {
+  return qp.headers.size() + info.header_size + ((payload + 3) & ~std::size_t{3}) + wire::kIcrcSize;
+}
+
 class PacketBuilder {
  public:
   // A packet of a connected QP to its peer, through the QP's tunnel if it has one.

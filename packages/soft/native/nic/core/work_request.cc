@@ -93,7 +93,10 @@ bool load_payload(const Core& core, Qp& qp, std::uint32_t position, std::size_t 
   const ibv_sge* sges = qp.sq.sges(position);
   if (wqe.num_sge == 1 && size == sges->length && size > 0) {  // all of the one element
     const Mr* mr = core.mrs.find(sges->lkey, qp.pd, 0);
-    return mr != nullptr && mr->read(to, sges->addr, size);
+    if (mr == nullptr) return false;
+    if (mr->null) return mr->read(to, sges->addr, size);
+    const std::uint8_t* memory = mr->at(sges->addr, size);
+    return memory != nullptr && guarded_copy(to, memory, size, mr->lasts());
   }
   return gather(core.mrs, qp.pd, sges, wqe.num_sge, offset, to, size);
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "link/message.h"
 #include "link/neighbour.h"
 #include "nic/base/containers.h"
 #include "nic/base/limits.h"
@@ -171,8 +172,11 @@ class Qp : public TimerSlot {
   std::shared_ptr<const wire::Tunnel> request_tunnel;
   std::shared_ptr<const wire::Tunnel> response_tunnel;
   std::uint32_t mtu = 4096;
-  // The peer's NIC, if messages may be handed to it, as of that version of the neighbourhood (responder/messages.h).
+  // As of that version of the neighbourhood (core/ways.h): the peer's NIC, if messages may be handed to it.
   std::shared_ptr<link::Neighbour> neighbour;
+  // Else the way on which packets may be messages (link/message.h), and what each has of the path.
+  link::MessageWay* way = nullptr;
+  link::Message::Route route;
   std::uint64_t neighbourhood = 0;
   std::unique_ptr<AttachedCounters> counters;  // nullptr without any
 

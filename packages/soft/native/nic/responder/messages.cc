@@ -8,8 +8,9 @@
 #include "nic/base/guarded_memory.h"
 #include "nic/core/completion.h"
 #include "nic/core/payload.h"
+#include "nic/core/ways.h"
 #include "nic/core/work_request.h"
-#include "nic/responder/execution.h"
+#include "nic/responder/whole.h"
 #include "wire/headers.h"
 #include "wire/opcode.h"
 
@@ -18,21 +19,6 @@ namespace {
 
 // Longer messages would keep others from both NICs for too long.
 constexpr std::uint32_t kLongest = link::kMostReferred;
-
-[[gnu::noinline]] void look_for_neighbour(Core& core, Qp& qp, std::uint64_t version) {
-  const Port& port = core.port_of(qp);
-  const bool plain = port.is_plain() && qp.request_tunnel == nullptr && qp.response_tunnel == nullptr;
-  qp.neighbour = plain ? port.transmitter().neighbour(qp.path.sgid, qp.path.dgid) : nullptr;
-  qp.neighbourhood = version;
-}
-
-// The peer's NIC, as far as this end can say.
-link::Neighbour* neighbour_of(Core& core, Qp& qp) {
-  const std::uint64_t version = link::Neighbourhood::version();
-  if (qp.neighbourhood != version) [[unlikely]]
-    look_for_neighbour(core, qp, version);
-  return qp.neighbour.get();
-}
 
 // The time in the NIC of a neighbour.
 class Visit {
@@ -74,8 +60,7 @@ bool is_answered(const Qp& qp) {
 // The peer takes the QP's packets for its own, and would answer to it.
 bool is_peer_of(Core& to_core, Qp& to, const Qp& qp) {
   return to.type == IBV_QPT_RC && to.attr.dest_qp_num == qp.number && to.path.sgid == qp.path.dgid &&
-         to.path.dgid == qp.path.sgid && to.mtu == qp.mtu && to.resp.expected_psn == qp.req.send_psn &&
-         to.resp.message == ResponderState::Message::kNone && to.recv.wqe == nullptr &&
+         to.path.dgid == qp.path.sgid && to.mtu == qp.mtu && expects(to, qp.req.send_psn) &&
          neighbour_of(to_core, to) != nullptr;
 }
 
@@ -84,35 +69,10 @@ bool is_simple(const Cq& cq, bool timed, bool own) {
   return timed ? own || !cq.is_moderated() : !cq.is_stamped() && !cq.is_moderated();
 }
 
-struct Memory {
-  std::uint8_t* at = nullptr;
-  bool lasts = false;
-};
-
-// `size` bytes from the beginning of a list of one entry. Inline: both ends of each message come here.
-[[gnu::always_inline]] inline Memory memory_of(const Core& core, const Pd* pd, const ibv_sge& sge, std::uint32_t size,
-                                               unsigned access) {
-  const Mr* mr = core.mrs.find(sge.lkey, pd, access);
-  if (mr == nullptr || mr->null || size > sge.length) return {};
-  return {mr->at(sge.addr, size), mr->lasts()};
-}
-
 bool overlap(const void* a, std::size_t a_size, const void* b, std::size_t b_size) {
   const auto first = reinterpret_cast<std::uintptr_t>(a), second = reinterpret_cast<std::uintptr_t>(b);
   return first - second < b_size || second - first < a_size;
 }
-
-// The receive request that the message takes; the caller has seen that there is one.
-struct Target {
-  Srq* srq;
-  RecvQueue& queue;
-  const Pd* pd;
-
-  explicit Target(Qp& qp)
-      : srq(qp.srq), queue(srq != nullptr ? srq->queue : qp.rq), pd(srq != nullptr ? srq->pd : qp.pd) {}
-  const RecvWqe& wqe() const { return queue.at(queue.head); }
-  const ibv_sge* sges() const { return queue.sges(queue.head); }
-};
 
 // From lists, or to one. `to`: of one place; nullptr: the receive request of `target`.
 [[gnu::noinline]] bool transfer_lists(const Message& message, const Memory* to, const Target* target) {
@@ -157,79 +117,37 @@ struct Target {
          guarded_copy(to.at, from.at, wqe.length, to.lasts && from.lasts);
 }
 
-// The peer has executed the message.
-void advance(const Message& message) {
-  ResponderState& resp = message.to.resp;
-  note_communication(message.to_core, message.to);
-  resp.nak_sent = false;
-  resp.msn = psn_add(resp.msn, 1);
-  resp.expected_psn = psn_add(resp.expected_psn, message.packets);
-}
+// The payload, for its responder (whole.h).
+struct OwnPayload {
+  const Message& message;
 
-// The receive request of `target` completes.
-void receive(const Message& message, const Target& target, ibv_wc_opcode opcode, bool immediate) {
-  Core& core = message.to_core;
-  Qp& qp = message.to;
-  Received received;
-  received.opcode = opcode;
-  received.byte_len = message.wqe.length;
-  received.imm_data = immediate ? message.wqe.imm_data : 0;
-  received.flags = immediate ? IBV_WC_WITH_IMM : 0;
-  received.src_qp = qp.attr.dest_qp_num;
-  received.solicited = (message.wqe.flags & IBV_SEND_SOLICITED) != 0;
-  const std::uint64_t wr_id = target.wqe().wr_id;
-  if (target.srq != nullptr) {
-    dequeue_recv(core, qp);  // with its event
-    qp.recv = {};
-  }
-  if (!complete_recv_of(core, qp, target.srq, wr_id, IBV_WC_SUCCESS, received)) {
-    enter_error(core, qp, IBV_EVENT_QP_FATAL);
-  }
-}
+  [[gnu::always_inline]] bool operator()(const Memory& to) const { return transfer(message, to); }
+  bool scatter(const Target& target) const { return transfer_lists(message, nullptr, &target); }
+};
 
-bool send(const Message& message) {
-  const Target target(message.to);
-  const std::uint32_t size = message.wqe.length;
-  if (target.queue.empty() || size > target.wqe().length) return false;
-  if (size > 0) {
-    const bool done =
-        target.wqe().num_sge == 1
-            ? transfer(message, memory_of(message.to_core, target.pd, *target.sges(), size, IBV_ACCESS_LOCAL_WRITE))
-            : transfer_lists(message, nullptr, &target);
-    if (!done) return false;
-  }
-  advance(message);
-  receive(message, target, IBV_WC_RECV, message.wqe.opcode == IBV_WR_SEND_WITH_IMM);
-  return true;
-}
-
-bool write(const Message& message) {
-  const bool immediate = message.wqe.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-  const SendWqe& wqe = message.wqe;
-  Qp& to = message.to;
-  if ((to.attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) == 0) return false;
-  const Target target(to);
-  if (immediate && target.queue.empty()) return false;
-  if (wqe.length > 0) {
-    const RemoteMemory memory = remote_memory(message.to_core, to, to.remote_pd, wqe.rkey, wqe.remote_addr, wqe.length,
-                                              IBV_ACCESS_REMOTE_WRITE);
-    if (!transfer(message, {memory.at, memory.lasts})) return false;
-  }
-  advance(message);
-  to.count(CompletionCounter::kRemoteWrite, IBV_WC_SUCCESS, wqe.length);
-  if (immediate) receive(message, target, IBV_WC_RECV_RDMA_WITH_IMM, true);
-  return true;
-}
-
-// At the peer. False: nothing has happened but perhaps to the bytes that the message is for; packets find out why.
+// At the peer. False: packets find out why.
 bool execute(const Message& message) {
-  switch (message.wqe.opcode) {
-    case IBV_WR_SEND:
+  const SendWqe& wqe = message.wqe;
+  WholeMessage whole{.core = message.to_core,
+                     .qp = message.to,
+                     .length = wqe.length,
+                     .packets = message.packets,
+                     .immediate = false,
+                     .solicited = (wqe.flags & IBV_SEND_SOLICITED) != 0,
+                     .imm_data = wqe.imm_data,
+                     .rkey = wqe.rkey,
+                     .address = wqe.remote_addr};
+  switch (wqe.opcode) {
     case IBV_WR_SEND_WITH_IMM:
-      return send(message);
-    case IBV_WR_RDMA_WRITE:
+      whole.immediate = true;
+      [[fallthrough]];
+    case IBV_WR_SEND:
+      return execute_whole_send(whole, OwnPayload{message});
     case IBV_WR_RDMA_WRITE_WITH_IMM:
-      return write(message);
+      whole.immediate = true;
+      [[fallthrough]];
+    case IBV_WR_RDMA_WRITE:
+      return execute_whole_write(whole, OwnPayload{message});
     default:
       return false;
   }

@@ -8,13 +8,37 @@
 #include "nic/core/explanation.h"
 #include "nic/core/packet_builder.h"
 #include "nic/core/payload.h"
+#include "nic/core/ways.h"
 #include "nic/responder/execution.h"
 #include "wire/opcode.h"
 
 namespace verbs::soft::nic {
 namespace {
 
+// An acknowledgement or a NAK as a message (requester.cc). False: it needs a packet.
+bool send_answer(Core& core, Qp& qp, const Response& response) {
+  link::MessageWay* way = way_of(core, qp);
+  if (way == nullptr || way->reserve(0) == nullptr) return false;
+  way->commit({.opcode = wire::kAcknowledge,
+               .flags = 0,
+               .syndrome = response.syndrome,
+               .reserved = 0,
+               .dest_qpn = qp.attr.dest_qp_num,
+               .psn = response.psn,
+               .value = response.msn,
+               .address = 0,
+               .rkey = 0,
+               .reserved_too = 0,
+               .route = qp.route},
+              0);
+  ++core.carried;
+  ++core.counters.sent_pkts;
+  core.counters.sent_bytes += packet_size(qp, wire::kOpcodes[wire::kAcknowledge], 0);
+  return true;
+}
+
 void send_acknowledgement(Core& core, Qp& qp, const Response& response) {
+  if (response.kind != Response::Kind::kAtomic && send_answer(core, qp, response)) return;
   const bool atomic = response.kind == Response::Kind::kAtomic;
   PacketBuilder packet(core, qp, atomic ? wire::kAtomicAcknowledge : wire::kAcknowledge);
   wire::Aeth{response.syndrome, response.msn}.emit(packet.aeth());

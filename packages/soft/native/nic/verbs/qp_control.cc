@@ -186,7 +186,7 @@ void apply(Core& core, Qp& qp, int mask, const wire::Path& path) {
     qp.path.source_port = port.source_port(qp.path.flow_label, qp.number, qp.attr.dest_qp_num);
     qp.headers = wire::NetworkHeaders(qp.path);
   }
-  if ((mask & (IBV_QP_AV | IBV_QP_PORT)) != 0) qp.neighbourhood = 0;
+  if ((mask & (IBV_QP_AV | IBV_QP_PORT | IBV_QP_DEST_QPN)) != 0) qp.neighbourhood = 0;
   // An adapter's port has the MTU of its one network interface. Here the way decides, on both ends alike.
   if ((mask & IBV_QP_PATH_MTU) != 0) qp.mtu = std::min<std::uint32_t>(mtu_bytes(qp.attr.path_mtu), qp.path.mtu);
   if ((mask & IBV_QP_RQ_PSN) != 0) qp.resp.expected_psn = qp.attr.rq_psn;

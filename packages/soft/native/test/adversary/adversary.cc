@@ -141,14 +141,36 @@ std::size_t referring_packet(const wire::Gid& own, const Victim& victim, std::ui
   return network + transport;
 }
 
+// A message that may be right, for the memory and the queue pair of the victim, or anything.
+std::size_t random_message(const Victim& victim, std::uint8_t* record, Random& random) {
+  link::Message message;
+  for (std::size_t at = 0; at < sizeof message; ++at) {
+    reinterpret_cast<std::uint8_t*>(&message)[at] = static_cast<std::uint8_t>(random());
+  }
+  static constexpr wire::Operation kOperations[] = {wire::kSendOnly, wire::kSendOnlyImm, wire::kWriteOnly,
+                                                    wire::kWriteOnlyImm, wire::kAcknowledge};
+  if (random() % 16 != 0) message.opcode = kOperations[random() % std::size(kOperations)];
+  if (random() % 16 != 0) message.dest_qpn = victim.qpn + (random() % 8 == 0 ? random() % 8 : 0);
+  if (random() % 8 != 0) message.psn = random() % 4;
+  if (random() % 2 == 0) message.address = victim.memory + random() % 4096;
+  if (random() % 2 == 0) message.rkey = victim.rkey;
+  std::memcpy(record, &message, sizeof message);
+  const std::size_t size = random() % 16 == 0 ? random() % (wire::kMaxFrame - sizeof message) : random() % 200;
+  for (std::size_t at = 0; at < size; ++at) record[sizeof message + at] = static_cast<std::uint8_t>(random());
+  return random() % 16 == 0 ? 1 + random() % sizeof message : sizeof message + size;
+}
+
 void write_packets(const wire::Gid& own, const Victim& victim, int fd, std::uint8_t* memory, Random& random) {
   link::RingWriter writer(memory);
   std::uint8_t frame[wire::kMaxFrame];
   for (const auto end = Clock::now() + kAttack; Clock::now() < end;) {
-    const bool refers = random() % 2 == 0;
-    const std::size_t size =
-        refers ? referring_packet(own, victim, frame, random) : random_packet(own, victim.gid, frame, random);
-    const auto form = refers ? link::FrameForm::kReferring : static_cast<link::FrameForm>(random() % 3);
+    const auto kind = random() % 3;
+    const std::size_t size = kind == 0   ? referring_packet(own, victim, frame, random)
+                             : kind == 1 ? random_message(victim, frame, random)
+                                         : random_packet(own, victim.gid, frame, random);
+    const auto form = kind == 0   ? link::FrameForm::kReferring
+                      : kind == 1 ? link::FrameForm::kMessage
+                                  : static_cast<link::FrameForm>(random() % 4);
     if (random() % 64 == 0) writer.set_epoch(random() % 2);
     if (random() % 64 == 0) offer(writer, own_memory, random);
     if (!writer.write({frame, size}, form, random() % 8 == 0)) usleep(100);

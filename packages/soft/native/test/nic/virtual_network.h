@@ -28,13 +28,14 @@ inline constexpr Nanos kMicrosecond = 1'000;
 inline constexpr Nanos kMillisecond = 1'000'000;
 
 // One end of a cable with a latency of a microsecond.
-class CableEnd final : public link::Link, private link::SenderMemory {
+class CableEnd final : public link::Link, public link::MessageWay, private link::SenderMemory {
  public:
   struct Flying {
     Nanos due;
     std::vector<std::uint8_t> frame;
     bool refers = false;
     int epoch = 0;
+    bool message = false;
   };
 
   CableEnd* peer = nullptr;
@@ -50,6 +51,11 @@ class CableEnd final : public link::Link, private link::SenderMemory {
   int full_for = 0;
   int epoch = 0;                            // how often the references were revoked
   std::shared_ptr<link::Neighbour> beyond;  // the NIC at the other end, if it takes whole messages
+  bool carries = false;                     // packets may be messages
+  link::MessageWay* way = nullptr;          // … on another way than this
+  bool has_room = true;                     // … for them
+  int carried = 0;                          // messages that were sent
+  wire::Gid own, other;                     // the addresses of both ends
 
   std::uint8_t* reserve() override { return buffer_; }
   void commit(std::size_t size) override {
@@ -67,6 +73,19 @@ class CableEnd final : public link::Link, private link::SenderMemory {
   std::shared_ptr<link::Neighbour> neighbour(const wire::Gid& /*source*/, const wire::Gid& /*destination*/) override {
     return beyond;
   }
+  link::MessageWay* message_way(const wire::Gid& /*source*/, const wire::Gid& /*destination*/, std::uint32_t) override {
+    if (way != nullptr) return way;
+    return carries ? this : nullptr;
+  }
+  std::uint8_t* reserve(std::size_t /*size*/) override {
+    return has_room && full_for == 0 ? record_ + sizeof(link::Message) : nullptr;
+  }
+  void commit(const link::Message& message, std::size_t size) override {
+    ++carried;
+    std::memcpy(record_, &message, sizeof message);
+    if (unplugged) return;
+    peer->inbox_.push_back({*now + kMicrosecond, {record_, record_ + sizeof message + size}, false, 0, true});
+  }
   void flush() override {}
   bool congested(const wire::Gid& /*destination*/, std::uint32_t) override { return full_for > 0; }
   std::uint64_t relieve() override {
@@ -81,6 +100,11 @@ class CableEnd final : public link::Link, private link::SenderMemory {
       if (flying.refers) {
         peer->delivered_epoch_ = flying.epoch;
         receiver.deliver_referring(flying.frame, *peer);
+      } else if (flying.message) {
+        link::Message message;
+        std::memcpy(&message, flying.frame.data(), sizeof message);
+        const std::span<const std::uint8_t> payload = std::span(flying.frame).subspan(sizeof message);
+        REQUIRE(receiver.deliver_message(message, payload, {other, own}));
       } else {
         receiver.deliver(flying.frame);
       }
@@ -112,6 +136,7 @@ class CableEnd final : public link::Link, private link::SenderMemory {
   bool confirm_mapped(bool copied) override { return copied && epoch == delivered_epoch_; }
 
   std::uint8_t buffer_[wire::kMaxFrame] = {};
+  std::uint8_t record_[wire::kMaxFrame] = {};
   std::deque<Flying> inbox_;
   int delivered_epoch_ = 0;
   std::uint64_t relieved_ = 0;
@@ -173,6 +198,13 @@ class Station final : public nic::EventSink, public link::Receiver {
   void deliver_referring(std::span<const std::uint8_t> frame, link::SenderMemory& memory) override {
     nic->ingress().deliver_referring(1, frame, now, memory);
   }
+  // As a capture, which makes packets of messages.
+  bool looks = false;
+  bool deliver_message(const link::Message& message, std::span<const std::uint8_t> payload,
+                       const link::MessageEnds& ends) override {
+    if (looks) return link::Receiver::deliver_message(message, payload, ends);
+    return nic->ingress().deliver_message(1, message, payload, ends, now);
+  }
 
   bool saw(ibv_event_type type) const {
     for (const nic::AsyncEvent& event : events) {
@@ -231,6 +263,8 @@ class VirtualNetwork {
     }
     a.cable.peer = &b.cable;
     b.cable.peer = &a.cable;
+    a.cable.own = b.cable.other = a.gid;
+    b.cable.own = a.cable.other = b.gid;
     a.cable.now = b.cable.now = &now;
     a.cable.observe = [this](auto frame) { record('a', frame); };
     b.cable.observe = [this](auto frame) { record('b', frame); };
@@ -239,6 +273,15 @@ class VirtualNetwork {
   Station a, b;
   Nanos now = 0;
   std::vector<std::string> trace;
+
+  // From now on, packets between the two may be messages, as between two processes. Of a joined network.
+  void carry() {
+    for (Station* each : {&a, &b}) {
+      each->cable.beyond = nullptr;
+      each->cable.carries = true;
+    }
+    link::Neighbourhood::changed();
+  }
 
   // RC or UC, each with the attributes that it needs.
   static void to_rts(Station& self, nic::Qp* qp, std::uint32_t dest, const wire::Gid& dgid, const Connection& c,

@@ -1,5 +1,7 @@
 // Frames that no honest peer sends: nothing crashes, nothing is written outside a region, other QPs go on.
 #include <algorithm>
+#include <iterator>
+#include <random>
 
 #include "nic/base/guarded_memory.h"
 #include "test/nic/virtual_network.h"
@@ -73,6 +75,52 @@ TEST_CASE("random and damaged frames do no harm") {
     net.trace.clear();
     net.b.events.clear();
   }
+  CHECK(std::count(memory.begin(), memory.begin() + 4096, 0x55) == 4096);
+  CHECK(std::count(memory.begin() + 8192, memory.end(), 0x55) == 4096);
+}
+
+TEST_CASE("random messages do no harm") {
+  VirtualNetwork net;
+  nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
+  nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
+  nic::Qp* ud = net.b.create_qp(IBV_QPT_UD);
+  VirtualNetwork::to_rts_ud(net.b, ud, 1);
+  net.connect(qa, qb);
+  std::vector<std::uint8_t> memory(4096 * 3, 0x55), bytes(wire::kMaxFrame, 0x66);
+  nic::Mr* mr = net.b.reg(memory.data() + 4096, 4096);
+  std::mt19937 random(7);
+  int executed = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    if (i % 4 == 0) (void)post_recv(net.b, qb, 1, {sge_of(memory.data() + 4096, 1 + random() % 4096, mr)});
+    link::Message message;
+    for (std::size_t at = 0; at < sizeof message; ++at) {
+      reinterpret_cast<std::uint8_t*>(&message)[at] = static_cast<std::uint8_t>(random());
+    }
+    constexpr wire::Operation kOperations[] = {wire::kSendOnly, wire::kSendOnlyImm, wire::kWriteOnly,
+                                               wire::kWriteOnlyImm, wire::kAcknowledge};
+    if (random() % 8 != 0) message.opcode = kOperations[random() % std::size(kOperations)];
+    if (random() % 8 != 0) message.dest_qpn = (random() % 8 == 0 ? ud : qb)->number;
+    if (random() % 4 != 0) message.psn = qb->resp.expected_psn + (random() % 16 == 0 ? random() % 3 - 1 : 0);
+    if (random() % 4 != 0) message.address = reinterpret_cast<std::uintptr_t>(memory.data()) + random() % 12288;
+    if (random() % 4 != 0) message.rkey = mr->rkey();
+    const std::size_t size = random() % 32 == 0 ? random() % 4400 : random() % 100;
+    const link::MessageEnds ends{random() % 64 == 0 ? net.b.gid : net.a.gid,
+                                 random() % 64 == 0 ? net.a.gid : net.b.gid};
+    const std::uint32_t msn = qb->resp.msn;
+    net.b.nic->ingress().deliver_message(1, message, std::span(bytes).first(size), ends, 0);
+    executed += qb->resp.msn != msn;
+    net.b.nic->scheduler().pump(0);
+    net.b.poll();
+    if (qb->state == IBV_QPS_ERR) {
+      ibv_qp_attr attr = {};
+      attr.qp_state = IBV_QPS_RESET;
+      REQUIRE(net.b.nic->qps().modify(qb, &attr, IBV_QP_STATE) == 0);
+      VirtualNetwork::to_rts(net.b, qb, qa->number, net.a.gid, {}, 0x123, 0xfffff0);
+    }
+    net.trace.clear();
+    net.b.events.clear();
+  }
+  CHECK(executed > 1000);
   CHECK(std::count(memory.begin(), memory.begin() + 4096, 0x55) == 4096);
   CHECK(std::count(memory.begin() + 8192, memory.end(), 0x55) == 4096);
 }

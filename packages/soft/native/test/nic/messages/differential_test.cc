@@ -1,8 +1,10 @@
-// The same random requests on two networks, one whose NICs hand messages to each other and one that has packets only:
-// every completion, event and byte must be the same, every PSN, and every counter but those of packets.
+// The same random requests on three networks, one whose NICs hand messages to each other, one whose NICs send them as
+// two processes do, and one that has packets only: every completion, event and byte must be the same, every PSN, and
+// every counter but those of packets.
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <random>
 #include <string>
 #include <tuple>
@@ -50,18 +52,21 @@ struct End {
   }
 };
 
+enum class Form : std::uint8_t { kPackets, kJoined, kCarried };
+
 struct Pair {
   VirtualNetwork net;
   End a, b;
-  Pair(const Setting& setting, bool joined)
-      : net(false, setting.cqe, setting.rules, joined), a(net.a, setting, 1), b(net.b, setting, 2) {
+  Pair(const Setting& setting, Form form)
+      : net(false, setting.cqe, setting.rules, form != Form::kPackets), a(net.a, setting, 1), b(net.b, setting, 2) {
+    if (form == Form::kCarried) net.carry();
     net.connect(a.qp, b.qp, setting.connection);
   }
 };
 
 // Places of the peer's memory are offsets, so that both networks get the same.
 struct Step {
-  enum Kind : std::uint8_t { kSend, kReceive, kArm, kError, kBusy } kind = kSend;
+  enum Kind : std::uint8_t { kSend, kReceive, kArm, kError, kBusy, kLook } kind = kSend;
   bool from_a = true;
   std::vector<Send> sends = {};  // a list; sges have offsets, lkey 0: the open region, 1: the closed one, else wrong
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces = {};  // of a receive request
@@ -131,8 +136,12 @@ int perform(Pair& pair, const Step& step, std::uint64_t number) {
     case Step::kError:
       attr.qp_state = IBV_QPS_ERR;
       return end.station.nic->qps().modify(end.qp, &attr, IBV_QP_STATE);
-    case Step::kBusy:
+    case Step::kBusy:  // and a ring is full, so that packets wait for it
       peer.station.gate->busy = !peer.station.gate->busy;
+      end.station.cable.has_room = !end.station.cable.has_room;
+      return 0;
+    case Step::kLook:
+      end.station.looks = !end.station.looks;
       return 0;
   }
   return 0;
@@ -163,7 +172,8 @@ class Script {
     made.kind = kind < 40   ? Step::kSend
                 : kind < 85 ? Step::kReceive
                 : kind < 93 ? Step::kArm
-                : kind < 99 ? Step::kBusy
+                : kind < 96 ? Step::kBusy
+                : kind < 99 ? Step::kLook
                             : Step::kError;
     if (made.kind == Step::kSend) {
       for (unsigned count = one_in(2) ? 1 : 1 + below(5); count > 0; --count) made.sends.push_back(send());
@@ -245,8 +255,8 @@ std::array<std::uint64_t, 7> counters(const Station& station) {
           all.retry_rnr_exceeded_err, all.completer_retry_err, all.rdma_recvs};
 }
 
-void compare(const End& messages, const End& packets) {
-  CHECK(completions(messages.station) == completions(packets.station));
+void compare(const End& messages, const End& packets, const std::vector<Completed>& completed) {
+  CHECK(completions(messages.station) == completed);
   CHECK(events(messages.station) == events(packets.station));
   CHECK(messages.station.notifications == packets.station.notifications);
   const auto counted = counters(messages.station), expected = counters(packets.station);
@@ -265,33 +275,55 @@ void compare(const End& messages, const End& packets) {
   CHECK(messages.qp->rq.taken() == packets.qp->rq.taken());
 }
 
-// Until both queue pairs have failed. Returns how many packets were none.
-std::uint64_t run(std::uint64_t seed, int steps) {
+void compare(std::initializer_list<const End*> all, const End& packets) {
+  const std::vector<Completed> completed = completions(packets.station);
+  for (const End* messages : all) compare(*messages, packets, completed);
+}
+
+// Packets that were none, and messages that were sent as such.
+struct Counted {
+  std::uint64_t handed_over = 0;
+  std::uint64_t carried = 0;
+};
+
+// Until both queue pairs have failed.
+void run(std::uint64_t seed, int steps, Counted* counted) {
   CAPTURE(seed);
   Script script(seed);
   const Setting setting = script.setting();
-  Pair messages(setting, true);
-  Pair packets(setting, false);
+  Pair joined(setting, Form::kJoined);
+  Pair carried(setting, Form::kCarried);
+  Pair packets(setting, Form::kPackets);
   for (int number = 0; number < steps; ++number) {
     CAPTURE(number);
     const Step step = script.step();
     const auto id = static_cast<std::uint64_t>(1'000'000 + number);
-    CHECK(perform(messages, step, id) == perform(packets, step, id));
-    messages.net.run();
+    const int expected = perform(packets, step, id);
     packets.net.run();
-    compare(messages.a, packets.a);
-    compare(messages.b, packets.b);
-    if (messages.a.qp->state == IBV_QPS_ERR && messages.b.qp->state == IBV_QPS_ERR) break;
+    for (Pair* messages : {&joined, &carried}) {
+      CAPTURE(messages == &joined);
+      CHECK(perform(*messages, step, id) == expected);
+      messages->net.run();
+    }
+    compare({&joined.a, &carried.a}, packets.a);
+    compare({&joined.b, &carried.b}, packets.b);
+    if (packets.a.qp->state == IBV_QPS_ERR && packets.b.qp->state == IBV_QPS_ERR) break;
   }
-  return messages.net.a.nic->counters().handed_over_pkts + messages.net.b.nic->counters().handed_over_pkts;
+  for (const Pair* messages : {&joined, &carried}) {
+    for (const Station* each : {&messages->net.a, &messages->net.b}) {
+      counted->handed_over += each->nic->counters().handed_over_pkts;
+      counted->carried += static_cast<std::uint64_t>(each->cable.carried);
+    }
+  }
 }
 
 }  // namespace
 
 TEST_CASE("messages and packets have the same results") {
-  std::uint64_t handed_over = 0;
-  for (std::uint64_t seed = 1; seed <= 2000; ++seed) handed_over += run(seed, 80);
-  CHECK(handed_over > 5'000);
+  Counted counted;
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) run(seed, 80, &counted);
+  CHECK(counted.handed_over > 5'000);
+  CHECK(counted.carried > 10'000);
 }
 
 TEST_CASE("a message makes no packet, and packets go on where it ends") {
@@ -342,4 +374,96 @@ TEST_CASE("a message makes no packet, and packets go on where it ends") {
   net.run();
   CHECK(net.b.poll().size() == 1);
   CHECK(net.trace.size() == 4);
+}
+
+TEST_CASE("a message to another process becomes a packet where somebody looks, and its answer too") {
+  VirtualNetwork net(false, 64, {}, true);
+  net.carry();
+  nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
+  nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
+  net.connect(qa, qb);
+  auto from = pattern(64);
+  std::vector<std::uint8_t> to(64);
+  nic::Mr* source = net.a.reg(from.data(), from.size());
+  nic::Mr* target = net.b.reg(to.data(), to.size());
+  const auto send = [&](ibv_wr_opcode opcode) {
+    std::ranges::fill(to, 0);
+    REQUIRE(post_recv(net.b, qb, 1, {sge_of(to.data(), 64, target)}) == 0);
+    REQUIRE(post_send(net.a, qa,
+                      {.opcode = opcode,
+                       .sges = {sge_of(from.data(), 64, source)},
+                       .remote_addr = reinterpret_cast<std::uintptr_t>(to.data()),
+                       .rkey = target->rkey(),
+                       .imm = 7}) == 0);
+    net.run();
+    CHECK(from == to);
+    CHECK(net.a.poll().size() == 1);
+    const std::vector<ibv_wc> received = net.b.poll();
+    REQUIRE(received.size() == 1);
+    return received.front();
+  };
+  CHECK(send(IBV_WR_SEND).byte_len == 64);
+  CHECK(send(IBV_WR_RDMA_WRITE_WITH_IMM).imm_data == 7);
+  CHECK(net.trace.empty());
+  CHECK(net.a.cable.carried == 2);
+  CHECK(net.b.cable.carried == 2);
+  const nic::Counters& sent = net.a.nic->counters();
+  const nic::Counters& received = net.b.nic->counters();
+  CHECK(sent.sent_pkts == 2);
+  CHECK(sent.sent_bytes == received.rcvd_bytes);
+  CHECK(received.sent_bytes == sent.rcvd_bytes);
+
+  // The receiver looks: it sees the packets that the sender would have sent, and answers by a message.
+  net.b.looks = true;
+  CHECK(send(IBV_WR_SEND_WITH_IMM).imm_data == 7);
+  CHECK(net.a.cable.carried == 3);
+  CHECK(sent.sent_bytes == received.rcvd_bytes);
+  net.a.looks = true;
+  send(IBV_WR_SEND);
+  CHECK(received.sent_bytes == sent.rcvd_bytes);
+  // The sender looks.
+  net.a.cable.carries = false;
+  link::Neighbourhood::changed();
+  send(IBV_WR_SEND);
+  CHECK(net.trace.size() == 1);
+  CHECK(net.a.cable.carried == 4);
+  CHECK(sent.sent_bytes == received.rcvd_bytes);
+}
+
+TEST_CASE("a way that ends while a message looks for room is used no more") {
+  struct EndingWay final : link::MessageWay {
+    CableEnd& cable;
+    bool ended = false;
+    std::uint8_t room[sizeof(link::Message)] = {};
+    explicit EndingWay(CableEnd& of) : cable(of) { of.way = this; }
+    std::uint8_t* reserve(std::size_t size) override {
+      CHECK_FALSE(ended);
+      if (size == 0) return room;
+      ended = true;
+      cable.way = nullptr;
+      link::Neighbourhood::changed();
+      return nullptr;
+    }
+    void commit(const link::Message& /*message*/, std::size_t /*size*/) override { CHECK(false); }
+    void flush() override { CHECK_FALSE(ended); }
+  };
+  VirtualNetwork net(false, 64, {}, true);
+  net.carry();
+  net.a.cable.carries = false;
+  EndingWay way(net.a.cable);
+  nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
+  nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
+  net.connect(qa, qb);
+  auto bytes = pattern(64);
+  nic::Mr* source = net.a.reg(bytes.data(), bytes.size());
+  std::vector<std::uint8_t> to(64);
+  nic::Mr* target = net.b.reg(to.data(), to.size());
+  REQUIRE(post_recv(net.b, qb, 1, {sge_of(to.data(), 64, target)}) == 0);
+  REQUIRE(post_send(net.a, qa, {.sges = {sge_of(bytes.data(), 64, source)}}) == 0);
+  CHECK_FALSE(net.a.nic->scheduler().send_messages(0));
+  CHECK(way.ended);
+  CHECK(net.trace.size() == 1);
+  net.run();
+  CHECK(net.a.poll().size() == 1);
+  CHECK(to == bytes);
 }
