@@ -137,6 +137,8 @@ class Receiver {
   virtual void deliver_referring(std::span<const std::uint8_t> frame, SenderMemory& memory) {
     (void)frame, (void)memory;
   }
+  // A datagram on this path was refused for its source port, which its sender does not have (link/udp/foreign_peers.h).
+  virtual void refuse(const wire::Path& path) { (void)path; }
   void deliver_as(FrameForm form, std::span<const std::uint8_t> frame) {
     form == FrameForm::kSealed ? deliver(frame) : deliver_unsealed(frame);
   }

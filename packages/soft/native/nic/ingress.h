@@ -25,6 +25,8 @@ class Ingress {
                          link::SenderMemory& memory) {
     deliver(port_num, frame, now, link::FrameForm::kReferring, &memory);
   }
+  // The link has refused a packet for its source port, and counted it: this tells why.
+  [[gnu::cold]] void refuse(const wire::Path& path, Nanos now);
 
  private:
   void deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now, link::FrameForm form,
