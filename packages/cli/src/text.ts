@@ -13,6 +13,11 @@ export function hex(value: number): string {
   return `0x${value.toString(16)}`;
 }
 
+/** 10.0.0.1 instead of ::ffff:10.0.0.1. */
+export function addressText(gid: string): string {
+  return gid.replace(/^::ffff:(?=\d+\.)/, '');
+}
+
 /** 1.5 MB, in powers of 1000. */
 export function bytesText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];

@@ -1,9 +1,10 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Verbs, verbs } from './verbs.js';
+import { describeTwoHosts } from '../../core/test/shared/two-hosts.js';
+import { VERBS, Verbs, verbs } from './verbs.js';
 
 let directory: string;
 
@@ -200,5 +201,31 @@ describe('verbs run', () => {
   it('passes on standard input', async () => {
     const child = new Verbs(['run', ...node('process.stdin.on("data", () => {}).on("end", () => console.log("end"))')]);
     expect(await child.outcome()).toMatchObject({ status: 0, stdout: 'end\n' });
+  });
+});
+
+// It would take the loopback address of the GID table, which leads to no other host.
+describeTwoHosts(12, (host) => {
+  const indexOfUcx = (wrap: readonly string[], env: NodeJS.ProcessEnv, options: readonly string[] = []) => {
+    const script = 'console.log(process.env.UCX_IB_GID_INDEX)';
+    const [command = '', ...rest] = [...wrap, process.execPath, VERBS, 'run', ...options, ...node(script)];
+    const { stdout, stderr } = spawnSync(command, rest, { env: { ...process.env, ...env }, encoding: 'utf8' });
+    expect(stderr).toBe('');
+    return stdout.trim();
+  };
+
+  it.each<[string, NodeJS.ProcessEnv, string[]]>([
+    ['1', {}, []],
+    ['1', { VERBS_SOFT: 'soft0,mtu=1024' }, []],
+    ['3', { UCX_IB_GID_INDEX: '3' }, []],
+    ['undefined', { VERBS_SOFT: 'soft0,addr=127.77.3.1' }, []],
+    ['undefined', {}, ['--device', 'soft0,link=process']],
+    ['undefined', { VERBS_SOFT: `soft0,addr=${host.ipv4}` }, []],
+  ])('verbs run tells UCX index %s with %j %j', (index, env, options) => {
+    expect(indexOfUcx(host.wrap, { VERBS_SOFT: 'soft0', ...env }, options)).toBe(index);
+  });
+
+  it('verbs run tells UCX nothing where there is loopback only', () => {
+    expect(indexOfUcx(['unshare', '--net'], { VERBS_SOFT: 'soft0' })).toBe('undefined');
   });
 });

@@ -1,10 +1,11 @@
-// Addresses of IPv6, within a process and between two network namespaces.
-import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+// Addresses of IPv6, within a process and between two hosts.
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { describeTwoHosts, type Host } from '../../core/test/shared/two-hosts.js';
 import { connect, type ConnectOptions, type ListenOptions } from '../src/index.js';
 import { keep, portOf, send, server } from './helpers/connections.js';
 
@@ -54,62 +55,29 @@ it('tells of an address of this machine that no device has', () => {
 });
 
 const program = fileURLToPath(new URL('programs/far-end.mjs', import.meta.url));
-const [there, here] = ['there', 'here'].map((name, i) => ({
-  namespace: `verbs-cm-${name}-${process.pid}`,
-  global: `fd77:44::${i + 1}`,
-  local: `fe80::44:${i + 1}`,
-})) as [Host, Host];
+describeTwoHosts(8, (there, here) => {
+  const local = (host: Host) => (host === there ? 'fe80::8:1' : 'fe80::8:2');
 
-interface Host {
-  namespace: string;
-  global: string;
-  local: string;
-}
-
-const ip = (...args: string[]) => execFileSync('ip', args, { stdio: 'pipe' });
-
-/** Making a network namespace takes root; the reason is undefined where it works. */
-function whyNot(): string | undefined {
-  const made = spawnSync('ip', ['netns', 'add', there.namespace], { encoding: 'utf8' });
-  if (made.error !== undefined) return made.error.message;
-  if (made.status !== 0) return made.stderr.trim();
-  ip('netns', 'del', there.namespace);
-  return undefined;
-}
-
-const reason = whyNot();
-
-describe.skipIf(reason !== undefined)(`two hosts${reason === undefined ? '' : ` (skipped: ${reason})`}`, () => {
   beforeAll(() => {
-    for (const { namespace } of [there, here]) ip('netns', 'add', namespace);
-    const peer = ['peer', 'name', 'veth0', 'netns', here.namespace];
-    ip('-n', there.namespace, 'link', 'add', 'veth0', 'type', 'veth', ...peer);
-    for (const { namespace, global, local } of [there, here]) {
-      // Else the kernel adds a link-local address of its own, and soon prefers it: no device has that one.
-      ip('-n', namespace, 'link', 'set', 'veth0', 'addrgenmode', 'none');
-      for (const address of [global, local])
-        ip('-n', namespace, 'addr', 'add', `${address}/64`, 'dev', 'veth0', 'nodad');
-      ip('-n', namespace, 'link', 'set', 'veth0', 'up');
+    for (const host of [there, here]) {
+      // In place of the kernel's own link-local address, which it tries out for a second.
+      host.ip('link', 'set', 'eth0', 'addrgenmode', 'none');
+      host.ip('-6', 'addr', 'flush', 'dev', 'eth0', 'scope', 'link');
+      host.ip('addr', 'add', `${local(host)}/64`, 'dev', 'eth0', 'nodad');
     }
   });
 
-  afterAll(() => {
-    // The veth goes with its ends.
-    for (const { namespace } of [there, here]) spawnSync('ip', ['netns', 'del', namespace]);
-  });
-
-  const command = ({ namespace }: Host, args: string[]) => [
-    ...['netns', 'exec', namespace, process.execPath, '--no-warnings'],
-    ...[program, ...args],
+  const command = ({ wrap: [command = '', ...rest] }: Host, args: string[]): [string, string[]] => [
+    command,
+    [...rest, process.execPath, '--no-warnings', program, ...args],
   ];
-  // What an Ethernet of 1500 bytes carries.
-  const environment = ({ global, local }: Host) => ({
+  const environment = (host: Host) => ({
     ...process.env,
-    VERBS_SOFT: `soft0,addr=${global},addr=${local},mtu=1024`,
+    VERBS_SOFT: `soft0,addr=${host.ipv6},addr=${local(host)}`,
   });
 
   it('connects by global and by link-local addresses, and tells why by others it does not', async () => {
-    const service = spawn('ip', command(there, ['listen']), {
+    const service = spawn(...command(there, ['listen']), {
       env: environment(there),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -121,11 +89,11 @@ describe.skipIf(reason !== undefined)(`two hosts${reason === undefined ? '' : ` 
     const [said] = (await once(service.stdout.setEncoding('utf8'), 'data')) as [string];
     const ask = async (host: string) => {
       const options = { env: environment(here), timeout: 60_000, killSignal: 'SIGKILL' } as const;
-      return (await promisify(execFile)('ip', command(here, ['connect', host, said.trim()]), options)).stdout.trim();
+      return (await promisify(execFile)(...command(here, ['connect', host, said.trim()]), options)).stdout.trim();
     };
-    expect(await ask(there.global)).toBe(`far away ${here.global} ${there.global}`);
-    expect(await ask(`${there.local}%veth0`)).toBe(`far away ${here.local} ${there.local}`);
-    expect(await ask(there.local)).toMatch(/^ADDR_ERROR: .*: a link-local address needs the network interface/);
+    expect(await ask(there.ipv6)).toBe(`far away ${here.ipv6} ${there.ipv6}`);
+    expect(await ask(`${local(there)}%eth0`)).toBe(`far away ${local(here)} ${local(there)}`);
+    expect(await ask(local(there))).toMatch(/^ADDR_ERROR: .*: a link-local address needs the network interface/);
     expect(await ask('192.0.2.1')).toMatch(
       /^ADDR_ERROR: .*: no RDMA device has an address of IPv4; addr= in VERBS_SOFT/,
     );

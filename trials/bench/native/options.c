@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 static _Noreturn void usage(void) {
-  fprintf(stderr, "usage: %s [-s BYTES] [-n COUNT] [-w WINDOW] [-l LIST] [-q QUEUE_PAIRS] [-b] [-o] [-m] [-r]\n",
-          program_invocation_short_name);
+  fprintf(
+      stderr,
+      "usage: %s [-s BYTES] [-n COUNT] [-w WINDOW] [-l LIST] [-q QUEUE_PAIRS] [-p NEIGHBOURS] [-b] [-o] [-m] [-r]\n",
+      program_invocation_short_name);
   exit(2);
 }
 
@@ -21,7 +23,7 @@ static uint32_t number(const char* text) {
 
 void parse_options(int argc, char** argv, struct options* options) {
   int letter;
-  while ((letter = getopt(argc, argv, "s:n:w:l:q:bmor")) != -1) {
+  while ((letter = getopt(argc, argv, "s:n:w:l:q:p:bmor")) != -1) {
     if (letter == 's') {
       options->size = number(optarg);
     } else if (letter == 'n') {
@@ -33,6 +35,8 @@ void parse_options(int argc, char** argv, struct options* options) {
       if (options->list > kMaxList) usage();
     } else if (letter == 'q') {
       options->queue_pairs = number(optarg);
+    } else if (letter == 'p') {
+      options->neighbours = number(optarg);
     } else if (letter == 'b') {
       options->idle_peer = true;
     } else if (letter == 'o') {

@@ -12,6 +12,7 @@ struct options {
   uint32_t window;       // -w: messages of a stream in flight
   uint32_t list;         // -l: messages of a stream in one post call, at most kMaxList
   uint32_t queue_pairs;  // -q: idle ones beside the one that is measured
+  uint32_t neighbours;   // -p: processes beside each end, at its address
   bool idle_peer;        // -b: the peer of a stream blocks instead of polling
   bool one_place;        // -o: all messages of a stream from one buffer to one buffer of their size
   bool shared;           // -m: messages from and to memory that both processes may map

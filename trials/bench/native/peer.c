@@ -47,6 +47,8 @@ void peer_start(struct peer* peer) {
     signal(SIGCHLD, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != client) exit(1);  // it ended before the line above
+    const char* configuration = getenv("VERBS_SOFT_OF_SERVER");
+    if (configuration) setenv("VERBS_SOFT", configuration, 1);
   }
   peer->channel = ends[peer->is_server];
   close(ends[!peer->is_server]);

@@ -9,8 +9,8 @@ struct peer {
   bool is_server;  // the forked one
 };
 
-// Forks. Each process gets a processor of its own if there are two; otherwise they share one. If either process fails,
-// the other one ends too.
+// Forks. Where VERBS_SOFT_OF_SERVER is set, that is the server's VERBS_SOFT. Each process gets a processor of its own
+// if there are two; otherwise they share one. If either process fails, the other one ends too.
 void peer_start(struct peer* peer);
 
 // Sends `mine` and receives the other one's message of the same size; both call it at the same point.

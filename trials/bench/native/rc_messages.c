@@ -7,6 +7,7 @@
 #include "peer.h"
 #include "queue_pair.h"
 #include "result.h"
+#include "sharing/neighbours.h"
 
 enum { kPolled = 64 };
 
@@ -76,6 +77,7 @@ int main(int argc, char** argv) {
   options.count = (options.count + options.list - 1) / options.list * options.list;
   struct peer peer;
   peer_start(&peer);
+  neighbours_start(options.neighbours);
   struct queue_pair pair = {0};
   // The receiver has room for two windows, so that the sender need not wait for it.
   queue_pair_connect(&pair, &peer, 2 * (size_t)options.size, 2 * options.window);

@@ -8,12 +8,14 @@
 #include "peer.h"
 #include "queue_pair.h"
 #include "result.h"
+#include "sharing/neighbours.h"
 
 int main(int argc, char** argv) {
   struct options options = {.size = 64, .count = 20000};
   parse_options(argc, argv, &options);
   struct peer peer;
   peer_start(&peer);
+  neighbours_start(options.neighbours);
   struct queue_pair pair = {.shared = options.shared};
   queue_pair_connect(&pair, &peer, 2 * (size_t)options.size, kMessageDepth);
   messages_begin(&pair, options.size);

@@ -9,6 +9,7 @@ import { passiveComparisons } from './suites/passive.js';
 import { queuePairComparisons } from './suites/queue-pairs.js';
 import { rateComparisons } from './suites/rates.js';
 import { reformatComparisons } from './suites/reformat.js';
+import { sharingComparisons } from './suites/sharing.js';
 import { speedComparisons } from './suites/speeds.js';
 
 /** All comparisons, in the order of the report. */
@@ -19,6 +20,7 @@ export function comparisons(extent: Extent): Comparison[] {
     ...bandwidthComparisons(extent),
     lossComparison(extent),
     ...queuePairComparisons(extent),
+    ...sharingComparisons(extent),
     ...passiveComparisons(extent),
     ...connectionComparisons(extent),
     ...speedComparisons(extent),

@@ -6,6 +6,7 @@ import { checkKernel } from '../doctor/kernel.js';
 import { checkLibraries } from '../doctor/libraries.js';
 import { checkLimits } from '../doctor/limits.js';
 import { checkPackages } from '../doctor/packages.js';
+import { checkPeers } from '../doctor/peers.js';
 import { checkPort } from '../doctor/port.js';
 import { checkVendors } from '../doctor/vendors.js';
 import { System } from '../doctor/system.js';
@@ -25,12 +26,13 @@ async function doctor(json: boolean): Promise<void> {
   // The port is checked before a device is opened, which would hold it.
   const packages = checkPackages();
   // The rest asks the native part of @verbs/core.
-  const native = !packages.some(({ topic, level }) => topic === '@verbs/core' && level === 'fail');
+  const works = (name: string) => !packages.some(({ topic, level }) => topic === name && level === 'fail');
+  const native = works('@verbs/core');
   const probed = native ? probeLibraries() : [];
   const libraries = native ? [...checkLibraries(probed), ...(await checkVendors(system, probed))] : [];
   const surroundings = [...checkKernel(system), ...libraries, ...checkPort(system), ...checkLimits(system)];
   const { findings: devices, usable } = native ? checkDevices() : noNativePart();
-  const findings = [...packages, ...surroundings, ...devices];
+  const findings = [...packages, ...surroundings, ...(works('@verbs/soft') ? checkPeers() : []), ...devices];
   if (json) printJson({ usable, findings });
   else for (const finding of findings) print(line(finding));
   if (!usable) process.exitCode = 1;

@@ -1,5 +1,6 @@
 import { lineOf } from '@verbs/lib/text';
 import type { DeviceRates, ProcessRates, QueuePairRates } from './rates.js';
+import { addressText } from '../text.js';
 
 type Style = 'bold' | 'dim' | 'yellow' | 'red';
 type Paint = (style: Style, text: string) => string;
@@ -39,7 +40,7 @@ function deviceLines(device: DeviceRates): Line[] {
   const states = ports.map(({ state: each }, i) => (ports.length === 1 ? each : `${i + 1}:${each}`)).join(' ');
   const total = (counter: string) => short(Number(counters[counter] ?? 0n));
   const [port] = ports;
-  const head = `${name}${kind === 'roce' ? '' : ` (${kind})`}  ${states}  MTU ${port?.mtu ?? '-'}  ${plain(port?.gid ?? '')}`;
+  const head = `${name}${kind === 'roce' ? '' : ` (${kind})`}  ${states}  MTU ${port?.mtu ?? '-'}  ${addressText(port?.gid ?? '')}`;
   const lines: Line[] = [
     `  ${lineOf(head)}`,
     `    sent ${rate('sent_pkts')} packets/s, ${bits('sent_bytes')}bit/s` +
@@ -86,7 +87,7 @@ function queuePairLine(qp: QueuePairRates): Line {
     short(Number(qp.rnrNaks)),
     window === 0 ? '-' : `${inFlight}/${window}`,
     roundTripNs === 0n ? '-' : timeText(Number(roundTripNs)),
-    qp.destQpNum === 0 ? '' : `${plain(qp.destGid)} 0x${qp.destQpNum.toString(16)}`,
+    qp.destQpNum === 0 ? '' : `${addressText(qp.destGid)} 0x${qp.destQpNum.toString(16)}`,
   ]);
   const text = `    ${lineOf(line)}`;
   if (qp.state === 'ERR' || qp.state === 'SQE') return { text, style: 'red' };
@@ -118,11 +119,6 @@ export function short(value: number): string {
 
 function timeText(nanoseconds: number): string {
   return nanoseconds < 1e6 ? `${(nanoseconds / 1e3).toFixed(0)}us` : `${(nanoseconds / 1e6).toFixed(1)}ms`;
-}
-
-/** 10.0.0.1 instead of ::ffff:10.0.0.1. */
-function plain(gid: string): string {
-  return gid.replace(/^::ffff:(?=\d+\.)/, '');
 }
 
 function cut(text: string, columns: number): string {

@@ -2,6 +2,7 @@ import { getSystemErrorName } from 'node:util';
 import { lineOf } from '@verbs/lib/text';
 import type { ReasonReport } from '@verbs/soft';
 import type { Painter } from '../output.js';
+import { addressText } from '../text.js';
 
 /** What happened, why, and what would help. */
 export function reasonLines(reason: ReasonReport, paint: Painter): string[] {
@@ -19,7 +20,7 @@ export function reasonLines(reason: ReasonReport, paint: Painter): string[] {
 /** The call with its error, the completion with its status, or what became of the packet. */
 function about({ place, device, call, errno, status, nak, qpNum, peerQpNum, peerGid }: ReasonReport): string {
   const qp = qpNum === undefined ? device : `${device} queue pair ${hex(qpNum)}`;
-  const peer = [peerQpNum === undefined ? '' : hex(peerQpNum), plain(peerGid ?? '')].filter(Boolean).join(' of ');
+  const peer = [peerQpNum === undefined ? '' : hex(peerQpNum), addressText(peerGid ?? '')].filter(Boolean).join(' of ');
   switch (place) {
     case 'call':
       return `${call ?? ''} of ${qp}: ${errno === undefined ? 'refused' : errorName(errno)}`;
@@ -48,9 +49,4 @@ function errorName(errno: number): string {
   } catch {
     return `errno ${errno}`;
   }
-}
-
-/** 10.0.0.1 instead of ::ffff:10.0.0.1. */
-function plain(gid: string): string {
-  return gid.replace(/^::ffff:(?=\d+\.)/, '');
 }

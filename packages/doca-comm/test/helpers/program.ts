@@ -21,11 +21,16 @@ export function foreign(name: string, args: string[], env: Record<string, string
   return start(path, args, { ...env, LD_LIBRARY_PATH });
 }
 
-/** A program of test/programs in a Node process of its own, which may be in another network namespace. */
-export function script(name: string, args: string[], env: Record<string, string> = {}, namespace?: string): Program {
+/** A program of test/programs in a Node process of its own. `wrap`: words in front of the command. */
+export function script(
+  name: string,
+  args: string[],
+  env: Record<string, string> = {},
+  wrap: readonly string[] = [],
+): Program {
   const path = fileURLToPath(new URL(`../programs/${name}`, import.meta.url));
-  if (namespace === undefined) return start(process.execPath, [path, ...args], env);
-  return start('ip', ['netns', 'exec', namespace, process.execPath, path, ...args], env);
+  const [command = '', ...rest] = [...wrap, process.execPath, path, ...args];
+  return start(command, rest, env);
 }
 
 function start(path: string, args: string[], env: Record<string, string>): Program {

@@ -148,6 +148,8 @@ class Receiver {
   // A message, with its payload in memory that the sender may change meanwhile. Unless the receiver takes it, it gets
   // the packet. False: no packet is like this.
   virtual bool deliver_message(const Message& message, std::span<const std::uint8_t> payload, const MessageEnds& ends);
+  // A datagram on this path was refused for its source port, which its sender does not have (link/udp/foreign_peers.h).
+  virtual void refuse(const wire::Path& path) { (void)path; }
   void deliver_as(FrameForm form, std::span<const std::uint8_t> frame) {
     form == FrameForm::kSealed ? deliver(frame) : deliver_unsealed(frame);
   }

@@ -179,6 +179,11 @@ void Ingress::handle_referring(Qp& qp, const Packet& packet, link::SenderMemory&
   request ? handle_request(core_, qp, whole) : handle_response(core_, qp, whole, now);
 }
 
+void Ingress::refuse(const wire::Path& path, Nanos now) {
+  core_.set_time(now);
+  core_.explain({.why = {Reason::kDropSourcePort, {path.source_port}}, .peer = path.sgid});
+}
+
 void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now, link::FrameForm form,
                       link::SenderMemory* memory) {
   core_.set_time(now);

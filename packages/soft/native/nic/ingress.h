@@ -29,6 +29,8 @@ class Ingress {
   // A message in place of a packet. False: no packet is like this.
   bool deliver_message(std::uint8_t port_num, const link::Message& message, std::span<const std::uint8_t> payload,
                        const link::MessageEnds& ends, Nanos now);
+  // The link has refused a packet for its source port, and counted it: this tells why.
+  [[gnu::cold]] void refuse(const wire::Path& path, Nanos now);
 
  private:
   bool take_message(std::uint8_t port_num, const link::Message& message, std::span<const std::uint8_t> payload,

@@ -39,6 +39,8 @@ class PortReceiver final : public link::Receiver {
                    [](int) { return true; });
   }
 
+  void refuse(const wire::Path& path) override { nic_.ingress().refuse(path, now_); }
+
  private:
   // A frame that cannot be handled for lack of memory is lost.
   void hand_over(std::span<const std::uint8_t> frame, link::FrameForm form) {

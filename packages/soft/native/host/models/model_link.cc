@@ -19,6 +19,7 @@ class ModelLink::Intake final : public link::Receiver {
   void deliver_referring(std::span<const std::uint8_t> frame, link::SenderMemory& /*memory*/) override {
     receiver_.deliver_referring(frame, link::unreadable_memory());
   }
+  void refuse(const wire::Path& path) override { receiver_.refuse(path); }
 
  private:
   ModelLink& link_;

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::string_view kStandardError = "-";
 constexpr std::uint64_t kFirstLines = 64;                  // of a reason
+constexpr std::uint32_t kMostPeers = 256;                  // that standard error tells of
 constexpr std::size_t kMostBytes = std::size_t{32} << 20;  // of the file
 
 // A program with the rights of another user (setuid) writes nowhere.
@@ -60,8 +61,21 @@ const char* place_name(nic::Place place) {
   }
 }
 
+std::string peer_name(const wire::Gid& gid) {
+  const std::string name = gid_name(gid);
+  return gid.is_ipv4() ? name.substr(name.rfind(':') + 1) : name;
+}
+
+bool is_to_no_queue_pair(const nic::ReasonEvent& event) {
+  return event.place == nic::Place::kArrival && event.qp == 0 && !event.peer.is_zero();
+}
+
 // For a person who reads the program's standard error, in the form of Node's debug logs.
 std::string line_of(const std::string& device, const nic::ReasonEvent& event) {
+  if (is_to_no_queue_pair(event)) {
+    return "VERBS " + std::to_string(getpid()) + ": " + device + ": packets from " + peer_name(event.peer) +
+           " were dropped: " + nic::sentence_of(event.why) + ". " + nic::info_of(event.why.reason).help + "\n";
+  }
   char about[128];
   const char* call = nic::call_of(event);
   std::snprintf(about, sizeof about, "VERBS %d: %s queue pair 0x%x%s%s: ", static_cast<int>(getpid()), device.c_str(),
@@ -148,7 +162,12 @@ void append_open_failure(const std::string& device, int error, const std::string
 }
 
 void append_reason(const std::string& device, const nic::ReasonEvent& event) {
-  if (why_file().empty() || (event.count > kFirstLines && !std::has_single_bit(event.count))) return;
+  if (why_file().empty()) return;
+  if (why_file() == kStandardError && is_to_no_queue_pair(event)) {
+    if (event.new_peer == 0 || event.new_peer > kMostPeers) return;
+  } else if (event.count > kFirstLines && !std::has_single_bit(event.count)) {
+    return;
+  }
   const int error = errno;
   contain(
       [&] {

@@ -16,7 +16,8 @@ void write_reason(Json& json, const std::string& device, const nic::ReasonEvent&
 // Appends the event to the file, if there is one: an existing regular file of this user, for no other to write to. Each
 // line is one write, and the file is opened for it, so that it outlives an abort, and programs that close all
 // descriptors. Of a reason that repeats itself the first lines are written, and then those whose count is a power of
-// two. Leaves errno as it is.
+// two. On standard error ("-") a peer whose packets come to no queue pair is told once for each reason. Leaves errno as
+// it is.
 void append_reason(const std::string& device, const nic::ReasonEvent& event);
 
 // The same of a device that could not be opened, with the text of that error.

@@ -54,6 +54,7 @@ class CaptureLink final : public Link {
     void deliver_referring(std::span<const std::uint8_t> frame, SenderMemory& /*memory*/) override {
       receiver.deliver_referring(frame, unreadable_memory());
     }
+    void refuse(const wire::Path& path) override { receiver.refuse(path); }
     CaptureLink& link;
     Receiver& receiver;
   };

@@ -165,6 +165,7 @@ class FaultLink::Intake final : public Receiver {
   void deliver_referring(std::span<const std::uint8_t> frame, SenderMemory& /*memory*/) override {
     receiver_.deliver_referring(frame, unreadable_memory());
   }
+  void refuse(const wire::Path& path) override { receiver_.refuse(path); }
 
  private:
   Direction& direction_;

@@ -33,6 +33,7 @@ class ForeignGroups final : public Receiver {
                        const MessageEnds& ends) override {
     return next_.deliver_message(message, payload, ends);
   }
+  void refuse(const wire::Path& path) override { next_.refuse(path); }
 
  private:
   QueueDirectory::Reader& process_;

@@ -48,6 +48,7 @@ class ShmLink::Sorter final : public Receiver {
   Sorter(ShmLink& link, Receiver& receiver) : link_(link), receiver_(receiver) {}
   void deliver(std::span<const std::uint8_t> frame) override { sort(frame, FrameForm::kSealed); }
   void deliver_unsealed(std::span<const std::uint8_t> frame) override { sort(frame, FrameForm::kUnsealed); }
+  void refuse(const wire::Path& path) override { receiver_.refuse(path); }
 
  private:
   void sort(std::span<const std::uint8_t> frame, FrameForm form) {

@@ -116,7 +116,10 @@ bool GroupSockets::take(const Socket& socket, Receiver& receiver) {
   if (datagram.truncated) return true;  // longer than any frame
   datagram.path.dgid = socket.group;
   datagram.path.destination_port = wire::kRocePort;
-  if (!filter_.admits(datagram.path)) return true;
+  if (!filter_.admits(datagram.path)) {
+    receiver.refuse(datagram.path);
+    return true;
+  }
   std::uint8_t* frame = room.data() - wire::network_size(datagram.path);
   const std::size_t network = wire::write_network(frame, datagram.path, datagram.size);
   filter_.complete({frame, network + datagram.size}, datagram.path);

@@ -153,7 +153,10 @@ bool TunnelLink::take(const Socket& socket, Receiver& receiver) {
     return true;
   }
   if (headers != 0) {
-    if (!next_.filter().admits(datagram.path)) return true;
+    if (!next_.filter().admits(datagram.path)) {
+      receiver.refuse(datagram.path);
+      return true;
+    }
     datagram.path.dgid = address_;
     datagram.path.destination_port = socket.port;
     wire::write_network(buffer_, datagram.path, datagram.size);

@@ -190,7 +190,10 @@ std::size_t UdpLink::hand_over(std::size_t slot, Receiver& receiver) {
   read_controls(header, &path);
   const std::size_t segment = segment_size(header);
   batch.await(slot);
-  if (!filter_.admits(path)) return 1;
+  if (!filter_.admits(path)) {
+    receiver.refuse(path);
+    return 1;
+  }
   const std::size_t whole = batch.messages[slot].msg_len;
   std::size_t count = 0, done = 0;
   do {

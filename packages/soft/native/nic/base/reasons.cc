@@ -52,6 +52,11 @@ constexpr ReasonInfo kReasonTable[] = {
     {Reason::kDropLostMessage, "drop_lost_message",
      "a packet before this one is missing (expected was {expected:x}, this one is {psn:x}), so the message is lost",
      "UC repeats nothing: what is lost on the way, or while the receiver was not ready, does not come again"},
+    {Reason::kDropSourcePort, "drop_source_port",
+     "the packet is from UDP port {port}, where no peer sends from that this device hears",
+     "software NICs send from port 4791; the kernel's soft-RoCE and adapters are heard if they are on another host, "
+     "and "
+     "`foreign=` of the configuration does not leave them out"},
 
     {Reason::kQpRight, "qp_right", "access of the queue pair lacks {needed:access}: it is {has:access}",
      "give qp_access_flags that right where the queue pair goes to INIT (or later, in RTR and RTS)"},

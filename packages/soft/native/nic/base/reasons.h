@@ -37,6 +37,7 @@ enum class Reason : std::uint8_t {
   kDropNoRoom,
   kDropLongDatagram,
   kDropLostMessage,
+  kDropSourcePort,
   // The responder refuses a request, or a receive request fails.
   kQpRight,
   kNoReadsTaken,
@@ -153,6 +154,9 @@ struct ReasonEvent {
   std::uint32_t qp = 0;       // 0: none
   std::uint32_t peer_qp = 0;  // 0: unknown
   int error = 0;              // of a call
+  // Of a packet that came to no queue pair: the how many-th peer this is whose packets are dropped, for this reason,
+  // for the first time; else 0. The device knows the peers of its last events.
+  std::uint32_t new_peer = 0;
   ibv_wc_status status = IBV_WC_SUCCESS;
   std::uint8_t syndrome = 0;  // of the NAK
   Place place = Place::kArrival;
@@ -207,7 +211,7 @@ class ReasonRing {
   const ReasonEvent& last() const { return events_[(size_ - 1) % kRoom]; }
   static bool is_like(const ReasonEvent& a, const ReasonEvent& b) {
     return a.why.reason == b.why.reason && a.place == b.place && a.qp == b.qp && a.peer_qp == b.peer_qp &&
-           a.status == b.status;
+           a.status == b.status && a.peer == b.peer;
   }
 
   std::array<ReasonEvent, kRoom> events_;

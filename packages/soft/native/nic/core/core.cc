@@ -27,6 +27,12 @@ void Core::explain(ReasonEvent event) {
   const auto index = static_cast<std::size_t>(event.why.reason);
   event.count = ++all_counters.reasons[index] - counted_before.reasons[index];
   event.time = now;
+  if (event.place == Place::kArrival && event.qp == 0 && !event.peer.is_zero()) {
+    const auto is_same = [&](const ReasonEvent& other) {
+      return other.why.reason == event.why.reason && other.peer == event.peer;
+    };
+    if (reasons.find_last(is_same) == nullptr) event.new_peer = ++refused_peers;
+  }
   events.explained(event);
   reasons.add(event);
 }

@@ -111,7 +111,8 @@ struct Core {
   Counters& counters;
   FrameCounters& frame_counters;
   ReasonRing reasons;
-  Nanos now = 0;  // the time stamp of completions
+  std::uint32_t refused_peers = 0;  // of whom the ring knew nothing yet
+  Nanos now = 0;                    // the time stamp of completions
   Ports ports;
   PdTable pds;
   CqTable cqs;

@@ -135,6 +135,26 @@ TEST_CASE("a reason is counted, and its event has the ends and the request") {
   CHECK(event->syndrome == wire::kNakRemoteAccess);
 }
 
+TEST_CASE("a peer is new once, if its packets come to no queue pair") {
+  VirtualNetwork net;
+  std::vector<std::uint32_t> all;
+  const auto refuse = [&](std::uint8_t last) {
+    wire::Path path;
+    path.sgid = wire::Gid::from_ipv4(std::array<std::uint8_t, 4>{10, 0, 0, last}.data());
+    path.source_port = 5555;
+    net.b.nic->ingress().refuse(path, net.now);
+    const nic::ReasonEvent* event = net.b.nic->reasons().find_last([](const nic::ReasonEvent&) { return true; });
+    REQUIRE(event != nullptr);
+    CHECK(event->why.reason == Reason::kDropSourcePort);
+    CHECK(nic::sentence_of(event->why).find("UDP port 5555") != std::string::npos);
+    all.push_back(event->new_peer);
+  };
+  // By turns, too.
+  for (const std::uint8_t last : {1, 1, 2, 1, 2, 3}) refuse(last);
+  CHECK(all == std::vector<std::uint32_t>{1, 0, 2, 0, 0, 3});
+  CHECK(net.b.nic->counted().reasons[static_cast<std::size_t>(Reason::kDropSourcePort)] == 6);
+}
+
 TEST_CASE("what succeeds leaves nothing") {
   Pair pair;
   const Send send{.opcode = IBV_WR_RDMA_WRITE,

@@ -1,20 +1,24 @@
 // Ten processes at one address, each connected with every other one. Members are killed, stopped and replaced: the
-// connections of the others lose nothing.
+// connections of the others lose nothing, and their counters say so.
 //
-//   sharing_processes [--kills N] [--seed S] [--hosts 2]
+//   sharing_processes [--kills N] [--seed S] [--hosts 2] [--containers 1]
 //
-// With two hosts, which are network namespaces and need root, every second process is on the other one. Exits with 77
-// where that cannot be had.
+// With two hosts, which are network namespaces, every second process is on the other one. With containers, every second
+// process is in a PID namespace of its own, as in a container that has the network of its host. Both need root: it
+// exits with 77 where they cannot be had.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -25,12 +29,6 @@
 using namespace verbs::soft::test::sharing;
 
 namespace {
-
-// Where members are: the first half of the places, by turns, and the second one.
-struct Host {
-  std::string configuration;
-  int network = -1;
-};
 
 bool run(const std::string& command) { return std::system((command + " >/dev/null 2>&1").c_str()) == 0; }
 
@@ -59,6 +57,13 @@ bool make_hosts(std::array<Host, 2>* hosts) {
          run(there + "ip link set s1 up");
 }
 
+bool may_make_containers() {
+  const pid_t child = fork();
+  if (child == 0) _exit(unshare(CLONE_NEWPID) == 0 ? 0 : 1);
+  int status = -1;
+  return waitpid(child, &status, 0) == child && status == 0;
+}
+
 class Group {
  public:
   Group(std::uint32_t seed, const std::array<Host, 2>& hosts) : random_(seed), hosts_(hosts) {
@@ -70,8 +75,10 @@ class Group {
 
   // All of `places` exchange messages with all others of them, and then `disturb` is called.
   template <typename Disturb>
-  void exchange(unsigned places, int count, Disturb&& disturb) {
-    each(places, [&](int i) { members_[i]->exchange(places & ~(1u << i), count); });
+  void exchange(unsigned places, int messages, Disturb&& disturb) {
+    each(places, [&](int i) { members_[i]->exchange(places & ~(1u << i), messages); });
+    const auto count = static_cast<std::uint64_t>(std::popcount(places));
+    verified_ += count * (count - 1) * static_cast<std::uint64_t>(messages);
     disturb();
   }
   void finish(unsigned places, unsigned spared) {
@@ -81,8 +88,8 @@ class Group {
     });
   }
 
-  void run(int count) {
-    exchange(kAll, count, [] {});
+  void run(int messages) {
+    exchange(kAll, messages, [] {});
     finish(kAll, 0);
   }
 
@@ -90,6 +97,7 @@ class Group {
   void kill_one() {
     const int victim = pick();
     const unsigned others = kAll & ~(1u << victim);
+    count(victim);
     members_[victim]->exchange(others, 1 << 20);  // until it is killed
     exchange(others, 30, [&] {
       std::this_thread::sleep_for(std::chrono::microseconds(random_() % 3000));
@@ -105,6 +113,7 @@ class Group {
     int victim = pick();
     while (victim == stopped) victim = pick();
     const unsigned others = kAll & ~(1u << victim) & ~(1u << stopped);
+    count(victim);
     members_[stopped]->stop();
     exchange(others, 30, [&] { members_[victim]->kill(); });
     finish(others, 0);
@@ -112,16 +121,20 @@ class Group {
     replace(victim);
   }
 
+  // The counters of all processes that there were, one a line. A killed one was asked before it began to work for the
+  // last time.
   void report() {
-    std::uint64_t received = 0, forwarded = 0, unowned = 0;
-    each(kAll, [&](int i) {
-      received += members_[i]->counter("rcvd_pkts");
-      forwarded += members_[i]->counter("link_shm_forwarded");
-      unowned += members_[i]->counter("link_shm_unowned");
-    });
-    std::printf("packets: %llu; handed over: %llu, to nobody: %llu\n", static_cast<unsigned long long>(received),
-                static_cast<unsigned long long>(forwarded), static_cast<unsigned long long>(unowned));
-    require(forwarded * 20 < received, "the kernel chose wrong processes");
+    each(kAll, [&](int i) { count(i); });
+    std::printf("verified_messages %llu\n", static_cast<unsigned long long>(verified_));
+    for (const auto& [name, sum] : counters_) {
+      std::printf("%s %llu\n", name.c_str(), static_cast<unsigned long long>(sum));
+    }
+    require(counters_["rcvd_pkts"] > 0, "the counters do not count");
+    // Nobody sends anything to those that are killed or stopped.
+    for (const char* name : {"retry_exceeded_err", "retry_rnr_exceeded_err", "drop_icrc"}) {
+      require(counters_[name] == 0, std::string("the counters tell of a loss: ") + name);
+    }
+    require(counters_["link_shm_forwarded"] * 20 < counters_["rcvd_pkts"], "the kernel chose wrong processes");
   }
 
  private:
@@ -133,6 +146,13 @@ class Group {
       if ((places >> i & 1) != 0) visit(i);
     }
   }
+  void count(int place) {
+    for (const char* name : {"rcvd_pkts", "rcvd_rnr_err", "retransmitted_pkts", "ack_timeout", "retry_exceeded_err",
+                             "retry_rnr_exceeded_err", "drop_unknown_qp", "drop_icrc", "link_udp_receive_dropped",
+                             "link_shm_forwarded", "link_shm_unowned"}) {
+      counters_[name] += members_[place]->counter(name);
+    }
+  }
   int pick() { return static_cast<int>(random_() % kMembers); }
 
   void connect(int a, int b) {
@@ -141,10 +161,7 @@ class Group {
     members_[a]->connect(b, at_b, stamp);
     members_[b]->connect(a, at_a, stamp);
   }
-  void start(int place) {
-    const Host& host = hosts_[place % 2];
-    members_[place] = std::make_unique<Member>(place, host.configuration, host.network);
-  }
+  void start(int place) { members_[place] = std::make_unique<Member>(place, hosts_[place % 2]); }
   void replace(int place) {
     start(place);
     for (int i = 0; i < kMembers; ++i) {
@@ -155,6 +172,8 @@ class Group {
   std::mt19937 random_;
   std::array<Host, 2> hosts_;
   std::array<std::unique_ptr<Member>, kMembers> members_;
+  std::map<std::string, std::uint64_t> counters_;
+  std::uint64_t verified_ = 0;
 };
 
 int option(int count, char** values, const std::string& name, int otherwise) {
@@ -175,6 +194,11 @@ int main(int count, char** values) {
   hosts[0].configuration = hosts[1].configuration = given ? given : "soft0,addr=127.0.0.91";
   if (option(count, values, "--hosts", 1) == 2 && !make_hosts(&hosts)) {
     std::printf("skipped: no network namespaces\n");
+    return 77;
+  }
+  hosts[1].contained = option(count, values, "--containers", 0) != 0;
+  if (hosts[1].contained && !may_make_containers()) {
+    std::printf("skipped: no PID namespaces\n");
     return 77;
   }
   try {

@@ -19,15 +19,21 @@ struct Address {
   ibv_gid gid{};
 };
 
+// Where a process is.
+struct Host {
+  std::string configuration;
+  int network = -1;        // a network namespace, unless it is this process' own
+  bool contained = false;  // in a PID namespace of its own, in which it is process 1
+};
+
 inline void require(bool condition, const std::string& what) {
   if (!condition) throw std::runtime_error(what);
 }
 
 class Member {
  public:
-  // Starts the process, which is the `place`th one, with that configuration; in another network namespace unless it is
-  // -1.
-  Member(int place, const std::string& configuration, int network);
+  // Starts the process, which is the `place`th one, on that host.
+  Member(int place, const Host& host);
   ~Member();
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;

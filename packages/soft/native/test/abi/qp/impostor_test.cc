@@ -33,6 +33,7 @@ TEST_CASE("who binds a peer's address at another port cannot disturb its connect
     ibv_qp_init_attr init;
     REQUIRE(ibv_query_qp(a.qp, &attr, IBV_QP_STATE, &init) == 0);
     CHECK(attr.qp_state == (foreign ? IBV_QPS_ERR : IBV_QPS_RTS));
+    CHECK(counter((name + "0").c_str(), "drop_source_port") == (foreign ? 0 : 1));
     if (foreign) continue;
     REQUIRE(b.post_recv(0, 64) == 0);
     REQUIRE(a.send(0, 64) == 0);
