@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import process from 'node:process';
 import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
-import { packageDirectories, root } from '../setup/src/paths.mjs';
+import { libraryPackages } from '../setup/src/packages.mjs';
+import { root } from '../setup/src/paths.mjs';
 import { runProgram } from '../setup/src/program.mjs';
 
 /** @import { IConfigFile } from '@microsoft/api-extractor' */
@@ -76,8 +77,7 @@ function settings({ directory, file, report, main }, entries) {
 
 /** @param {boolean} write */
 function reportAll(write) {
-  const packages = packageDirectories().filter((directory) => relative(root, directory).startsWith('packages/'));
-  const entries = packages.flatMap(entriesOf);
+  const entries = libraryPackages().flatMap(({ folder }) => entriesOf(folder));
   const configs = entries.map((entry) =>
     ExtractorConfig.prepare({
       configObject: settings(entry, entries),

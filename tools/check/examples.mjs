@@ -1,14 +1,12 @@
 // `npm run lint examples`: every `@example` in the packages' sources compiles, and all code of READMEs and guides.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { libraryPackages } from '../setup/src/packages.mjs';
 import { root } from '../setup/src/paths.mjs';
 import { checkExamples } from './src/examples/program.mjs';
 import { checkDocuments, codeOf } from './src/examples/readme.mjs';
 
-const names = readdirSync(join(root, 'packages'));
-const packages = names
-  .map((name) => join(root, 'packages', name))
-  .filter((each) => existsSync(join(each, 'src/index.ts')));
+const packages = libraryPackages().map(({ folder }) => folder);
 const tsconfig = join(root, 'tools/check/examples/tsconfig.json');
 const guides = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
   name.endsWith('.md'),
