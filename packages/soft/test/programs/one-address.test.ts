@@ -36,7 +36,7 @@ interface Pair {
 }
 
 const words = (text: string) => text.split(' ');
-/** Few: some of the programs poll, more of them than there are processors. */
+/** Few: some of the programs poll, more of them than there are processors. ibv_rc_pingpong sleeps, and must be there to be seen. */
 const ROUNDS = '100';
 const hasUcx = existsSync('/usr/bin/ucx_perftest');
 
@@ -51,7 +51,7 @@ async function pairs(): Promise<Pair[]> {
     return { name, server: [name, ...rest], client: () => [name, ...rest, ...words(to).filter(Boolean)], ...others };
   };
   return [
-    pair(`ibv_rc_pingpong -g 0 -n 500 -e -c -p ${pingpong}`),
+    pair(`ibv_rc_pingpong -g 0 -n 20000 -e -c -p ${pingpong}`),
     pair(`ib_send_bw -F -d soft0 -x 0 -n 500 -e -p ${perftest}`),
     {
       name: 'rping',
@@ -115,9 +115,14 @@ test('programs in several languages share an address, servers and clients', { ti
     }
   };
   const looking = setInterval(look, 20);
-  await over.finally(() => {
+  const unseen = () => all.filter(({ name }) => (seen.get(name)?.size ?? 0) < 2);
+  try {
+    await over;
+    // On a busy machine a short program ends between two looks: once more, then.
+    while (unseen().length > 0 && Date.now() < giveUp) await Promise.all(unseen().map(meet));
+  } finally {
     clearInterval(looking);
-  });
-  for (const { name } of all) expect([name, seen.get(name)?.size ?? 0]).toEqual([name, 2]);
+  }
+  expect(unseen()).toEqual([]);
   expect(seen.get('sharing_process')?.size).toBeGreaterThanOrEqual(10);
 });
