@@ -9,7 +9,7 @@
 #include "nic/core/packet.h"
 #include "nic/core/packet_builder.h"
 #include "nic/datagram.h"
-#include "nic/responder/carried.h"
+#include "nic/responder/messages.h"
 #include "nic/responder/responder.h"
 #include "wire/headers.h"
 #include "wire/icrc.h"

@@ -40,7 +40,7 @@ class Visit {
 };
 
 // A request and the end that it goes to.
-struct Message {
+struct OwnMessage {
   Core& core;
   Qp& qp;
   const SendWqe& wqe;
@@ -75,7 +75,7 @@ bool overlap(const void* a, std::size_t a_size, const void* b, std::size_t b_siz
 }
 
 // From lists, or to one. `to`: of one place; nullptr: the receive request of `target`.
-[[gnu::noinline]] bool transfer_lists(const Message& message, const Memory* to, const Target* target) {
+[[gnu::noinline]] bool transfer_lists(const OwnMessage& message, const Memory* to, const Target* target) {
   const std::uint32_t size = message.wqe.length;
   SendQueue& sq = message.qp.sq;
   MemoryPieces source, sink;
@@ -100,7 +100,7 @@ bool overlap(const void* a, std::size_t a_size, const void* b, std::size_t b_siz
 }
 
 // All of the payload, which is not empty, to one place.
-[[gnu::always_inline]] inline bool transfer(const Message& message, const Memory& to) {
+[[gnu::always_inline]] inline bool transfer(const OwnMessage& message, const Memory& to) {
   if (to.at == nullptr) return false;
   const SendWqe& wqe = message.wqe;
   SendQueue& sq = message.qp.sq;
@@ -119,14 +119,14 @@ bool overlap(const void* a, std::size_t a_size, const void* b, std::size_t b_siz
 
 // The payload, for its responder (whole.h).
 struct OwnPayload {
-  const Message& message;
+  const OwnMessage& message;
 
   [[gnu::always_inline]] bool operator()(const Memory& to) const { return transfer(message, to); }
   bool scatter(const Target& target) const { return transfer_lists(message, nullptr, &target); }
 };
 
 // At the peer. False: packets find out why.
-bool execute(const Message& message) {
+bool execute(const OwnMessage& message) {
   const SendWqe& wqe = message.wqe;
   WholeMessage whole{.core = message.to_core,
                      .qp = message.to,
@@ -159,7 +159,7 @@ struct Tally {
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;  // but for the headers that each packet has
 
-  void add(const Message& message) {
+  void add(const OwnMessage& message) {
     const wire::Operation only = info_of(message.wqe.opcode).only;
     ++messages;
     packets += message.packets;
@@ -197,7 +197,7 @@ HandOver hand_over_to(Core& core, Qp& qp, Core& to_core, Qp& to, std::size_t bud
     if (budget == 0) return HandOver::kBudget;
     const SendWqe& wqe = qp.sq.at(position);
     if (wqe.error != IBV_WC_SUCCESS || wqe.length > longest || !to.may_receive()) return HandOver::kPackets;
-    const Message message{core, qp, wqe, position, to_core, to, packets_of(qp, wqe.length)};
+    const OwnMessage message{core, qp, wqe, position, to_core, to, packets_of(qp, wqe.length)};
     if (!execute(message)) return HandOver::kPackets;
     tally->add(message);
     complete(core, qp, message.packets);
