@@ -6,4 +6,5 @@ export default links({
     'test/memory/{memory-window,remote-region,shared-region}.test.ts',
     'test/lifetime/{closing,lifetimes,programs,two-processes}.test.ts',
   ],
+  beforeUdp: ['test/shared/own-address.ts'],
 });
