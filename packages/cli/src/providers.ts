@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url';
+import { type DeviceList, listDevices } from '@verbs/core';
 import type { VendorLibraryReport } from '@verbs/core/provider';
 import { installedProviders, type Provider } from '@verbs/native-files';
 import type { SoftModel } from '@verbs/soft';
@@ -22,5 +23,23 @@ export async function load({ module }: Provider): Promise<ProviderModule | undef
     return (await import(pathToFileURL(module).href)) as ProviderModule;
   } catch {
     return undefined;
+  }
+}
+
+/** All devices, those of installed models included. A configuration in VERBS_SOFT stays as it is. */
+export async function listAllDevices(): Promise<DeviceList> {
+  if ((process.env['VERBS_SOFT'] ?? '').trim() === '') {
+    for (const provider of providers()) {
+      if (provider.devices !== undefined) addDefaultDevice(await load(provider));
+    }
+  }
+  return listDevices();
+}
+
+function addDefaultDevice(module: ProviderModule | undefined): void {
+  try {
+    module?.listDevices?.();
+  } catch {
+    // Its library cannot be used here: programs that need it report that themselves.
   }
 }

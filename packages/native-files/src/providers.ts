@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { searchPlaces } from './places.js';
 import { requireFrom } from './require.js';
 
-/** A package that adds to the verbs what a vendor or a library has: one whose package.json has a field `verbs`. */
+/**
+ * A package that adds to the verbs what a vendor or a library has: one whose package.json has an object `verbs`, and
+ * names @verbs/core among its dependencies or peers.
+ */
 export interface Provider {
   /** '@verbs/hbl' */
   name: string;
@@ -22,7 +25,7 @@ interface Manifest {
   name?: string;
   main?: string;
   exports?: { '.'?: { import?: { default?: string } } };
-  verbs?: { kind?: string; devices?: string };
+  verbs?: { kind?: unknown; devices?: unknown } | null;
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
@@ -70,24 +73,35 @@ function* dependencies(manifest: Manifest, folder: string): Generator<string, vo
   }
 }
 
-function* neighbours(folder: string): Generator<string, void, undefined> {
+function neighbours(folder: string): string[] {
   const parent = dirname(folder);
-  for (const name of readdirSync(parent).sort()) yield join(parent, name);
+  try {
+    return readdirSync(parent).map((name) => join(parent, name));
+  } catch {
+    // It may be searched, but not listed.
+    return [];
+  }
 }
 
 function providerIn(folder: string): Provider | undefined {
   const manifest = readManifest(folder);
-  if (manifest?.name === undefined || typeof manifest.verbs !== 'object') return undefined;
+  if (manifest?.name === undefined || !isProvider(manifest)) return undefined;
   const { name, verbs, main = 'index.js', exports } = manifest;
   const real = realpathSync(folder);
-  const { kind, devices } = verbs;
+  const { kind, devices } = verbs ?? {};
   return {
     name,
     folder: real,
     module: join(real, exports?.['.']?.import?.default ?? main),
-    ...(kind !== undefined && { kind }),
-    ...(devices !== undefined && { devices }),
+    ...(typeof kind === 'string' && { kind }),
+    ...(typeof devices === 'string' && { devices }),
   };
+}
+
+/** Other packages may have a field of that name, too. */
+function isProvider({ verbs, dependencies, peerDependencies }: Manifest): boolean {
+  const needs = { ...dependencies, ...peerDependencies };
+  return typeof verbs === 'object' && verbs !== null && !Array.isArray(verbs) && '@verbs/core' in needs;
 }
 
 function readManifest(folder: string): Manifest | undefined {

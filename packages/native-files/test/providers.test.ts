@@ -22,25 +22,30 @@ function add(folder: string, manifest: object) {
 }
 
 const seenFrom = (folder: string) => installedProviders(pathToFileURL(join(folder, 'dist/index.js')).href);
+const peerDependencies = { '@verbs/core': '*' };
 const exports_ = { '.': { import: { default: './dist/a.js' } }, './package.json': './package.json' };
 
 test('providers are what stands beside a package of the project in a flat node_modules', () => {
   const scope = join(temporary(), 'node_modules/@verbs');
   add(join(scope, 'core'), { name: '@verbs/core' });
-  add(join(scope, 'b'), { name: '@verbs/b', main: './b.cjs', verbs: {} });
-  add(join(scope, 'a'), { name: '@verbs/a', exports: exports_, verbs: { kind: 'a', devices: 'a_' } });
+  add(join(scope, 'b'), { name: '@verbs/b', main: './b.cjs', verbs: {}, peerDependencies });
+  add(join(scope, 'a'), { name: '@verbs/a', exports: exports_, verbs: { kind: 'a', devices: 'a_' }, peerDependencies });
+  add(join(scope, 'words'), { name: '@verbs/words', verbs: ['run', 'walk'], peerDependencies });
+  add(join(scope, 'grammar'), { name: '@verbs/grammar', verbs: { kind: 'irregular' } });
+  add(join(scope, 'odd'), { name: '@verbs/odd', verbs: { kind: 7, devices: null }, peerDependencies });
   mkdirSync(join(scope, 'broken'));
   writeFileSync(join(scope, 'broken/package.json'), '{');
   expect(seenFrom(join(scope, 'core'))).toEqual([
     { name: '@verbs/a', folder: join(scope, 'a'), module: join(scope, 'a/dist/a.js'), kind: 'a', devices: 'a_' },
     { name: '@verbs/b', folder: join(scope, 'b'), module: join(scope, 'b/b.cjs') },
+    { name: '@verbs/odd', folder: join(scope, 'odd'), module: join(scope, 'odd/index.js') },
   ]);
 });
 
 test('providers are what a program depends on, in any scope and behind links', () => {
   const folder = temporary();
   const store = join(folder, 'node_modules/.store/acme');
-  add(store, { name: 'acme-verbs', exports: exports_, verbs: { kind: 'acme' } });
+  add(store, { name: 'acme-verbs', exports: exports_, verbs: { kind: 'acme' }, peerDependencies });
   symlinkSync(store, join(folder, 'node_modules/acme-verbs'));
   add(join(folder, 'node_modules/other'), { name: 'other', verbs: { kind: 'other' } });
   add(folder, { name: 'program', dependencies: { 'acme-verbs': '*', missing: '*' } });

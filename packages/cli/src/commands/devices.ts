@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { Failure } from '@verbs/lib/failure';
-import { listAllDevices } from '../models.js';
-import { providers } from '../providers.js';
+import { listAllDevices, providers } from '../providers.js';
 import { print, printJson } from '../output.js';
 import { hex64 } from '../text.js';
 

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { Failure } from '@verbs/lib/failure';
 import { describeDevice } from '../devinfo/describe.js';
 import { type DeviceReport, reportDevice } from '../devinfo/report.js';
-import { listAllDevices } from '../models.js';
+import { listAllDevices } from '../providers.js';
 import { print, printJson } from '../output.js';
 import { guidText, plural } from '../text.js';
 

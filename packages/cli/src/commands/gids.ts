@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { type DeviceInfo, enumName, type GidEntry, GidType, openDevice } from '@verbs/core';
 import { Failure } from '@verbs/lib/failure';
 import { Command } from 'commander';
-import { listAllDevices } from '../models.js';
+import { listAllDevices } from '../providers.js';
 import { print, printJson } from '../output.js';
 
 interface Row {

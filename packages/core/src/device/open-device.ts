@@ -3,7 +3,7 @@ import { checked, VerbsError } from '../base/errors.js';
 import { native } from '../base/native.js';
 import { integer, typeError } from '../base/validate.js';
 import { loadLibrary, softFailure } from '../library/libraries.js';
-import { addModelDevices } from '../library/models.js';
+import { addModelDevices } from '../library/installed.js';
 import type { DeviceInfo, LibraryKind } from '../types/device.js';
 import { Context } from './context.js';
 import { kernelHas, listDevices } from './device-info.js';

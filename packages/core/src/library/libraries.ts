@@ -3,10 +3,9 @@ import { type Forms, named, readable } from '../base/inspection.js';
 import { native, type NativeDevice, type NativeLibrary } from '../base/native.js';
 import { NodeType, TransportType } from '../enums/index.js';
 import type { DeviceInfo, LibraryKind } from '../types/device.js';
-import { requireInstalled } from './installed.js';
+import { loadMissingModels, requireInstalled } from './installed.js';
 import { type LeftOutDevice, leftOutDevices } from './left-out.js';
 import { devicesListed, libraryTried } from './library-loads.js';
-import { loadMissingModels } from './models.js';
 
 /** The result of the search for one of the two libraries. */
 export interface LibraryReport {
