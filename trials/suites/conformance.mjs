@@ -3,11 +3,9 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { installMissing } from '../../tools/setup/src/debian.mjs';
-import { root } from '../../tools/setup/src/paths.mjs';
 import { setUp } from '../../tools/setup/src/set-up.mjs';
-import { mustRun } from '../../tools/setup/src/shell.mjs';
 import { runCommand } from '../../tools/check/src/command.mjs';
+import { buildSoft, softBuild } from './src/soft-programs.mjs';
 
 const usage = `Usage: npm run trial conformance -- [--device NAME] [--gid INDEX] [--only TEXT] [--json] [--list]
 
@@ -20,9 +18,6 @@ Where devices differ, the software NIC must do what docs/devices.md says; of ano
   --json         one JSON object a line
   --list         only the names of the cases
   --help         print this text`;
-
-const source = join(root, 'packages/soft/native');
-const build = join(root, 'packages/soft/build');
 
 /** @param {string[]} args */
 function readOptions(args) {
@@ -45,9 +40,7 @@ function readOptions(args) {
 /** @param {ReturnType<typeof readOptions>} options */
 function testConformance({ device, gid, only, json, list }) {
   const env = setUp({ forTests: false });
-  installMissing(['libibverbs-dev', 'libibverbs1']);
-  mustRun('cmake', ['-S', source, '-B', build, '-G', 'Ninja'], { env });
-  mustRun('cmake', ['--build', build, '--target', 'conformance'], { env });
+  buildSoft(env, ['conformance']);
   const args = [];
   if (gid !== undefined) args.push('--gid', gid);
   if (only !== undefined) args.push('--only', only);
@@ -56,12 +49,12 @@ function testConformance({ device, gid, only, json, list }) {
   const run = { ...process.env };
   if (device === undefined) {
     delete run['VERBS_SOFT'];
-    run['LD_LIBRARY_PATH'] = join(build, 'lib/dropin');
+    run['LD_LIBRARY_PATH'] = join(softBuild, 'lib/dropin');
     args.push('--exact');
   } else {
     args.push('--device', device);
   }
-  const { status, error } = spawnSync(join(build, 'conformance'), args, { env: run, stdio: 'inherit' });
+  const { status, error } = spawnSync(join(softBuild, 'conformance'), args, { env: run, stdio: 'inherit' });
   if (error) throw error;
   return status ?? 1;
 }

@@ -5,7 +5,8 @@ import { parseArgs } from 'node:util';
 import { setUp } from '../../tools/setup/src/set-up.mjs';
 import { runCommand } from '../../tools/check/src/command.mjs';
 import { record } from '../../tools/check/src/reliability/log.mjs';
-import { buildPrograms, runMatrix, runProcesses } from './src/faults.mjs';
+import { runMatrix, runProcesses } from './src/faults.mjs';
+import { buildSoft } from './src/soft-programs.mjs';
 
 const usage = `Usage: npm run trial faults -- [--seed N] [--cells N] [--only CELL] [--list] [--json]
 
@@ -40,7 +41,7 @@ function readOptions(args) {
 
 /** @param {ReturnType<typeof readOptions>} options */
 function testFaults(options) {
-  buildPrograms(setUp({ forTests: false }));
+  buildSoft(setUp({ forTests: false }), ['fault_matrix', 'fault_processes']);
   const matrix = runMatrix(options);
   // A cell that is repeated alone has nothing to do with the real processes.
   if (options.only !== undefined || matrix.status === 2) {

@@ -3,11 +3,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { installMissing } from '../../tools/setup/src/debian.mjs';
-import { packageDirectories, root } from '../../tools/setup/src/paths.mjs';
+import { packageDirectories } from '../../tools/setup/src/paths.mjs';
 import { setUp } from '../../tools/setup/src/set-up.mjs';
 import { exitStatus, mustRun } from '../../tools/setup/src/shell.mjs';
 import { runCommand } from '../../tools/check/src/command.mjs';
+import { buildSoft, softBuild } from './src/soft-programs.mjs';
 
 const usage = `Usage: npm run trial shm -- [--seconds N] [--seed N] [--only-adversary]
 
@@ -19,9 +19,6 @@ three other processes. npm test has all of it, with 3 seconds of the adversary.
   --seed N          of the adversary; a new one if not given
   --only-adversary  no other test
   --help            print this text`;
-
-const source = join(root, 'packages/soft/native');
-const build = join(root, 'packages/soft/build');
 
 /** @param {string[]} args */
 function readOptions(args) {
@@ -50,12 +47,10 @@ function runsOnEachLink(directory) {
 /** @param {ReturnType<typeof readOptions>} options */
 function testShm({ seconds, seed, 'only-adversary': onlyAdversary }) {
   const env = { ...setUp({ forTests: true }), VERBS_SOFT_LINK: 'shm' };
-  installMissing(['doctest-dev', 'libibverbs1']);
-  mustRun('cmake', ['-S', source, '-B', build, '-G', 'Ninja'], { env });
-  mustRun('cmake', ['--build', build], { env });
+  buildSoft(env);
   let status = 0;
   if (!onlyAdversary) {
-    status |= exitStatus('ctest', ['--test-dir', build, '--output-on-failure', '-R', '(_shm|fault_processes)$'], {
+    status |= exitStatus('ctest', ['--test-dir', softBuild, '--output-on-failure', '-R', '(_shm|fault_processes)$'], {
       env,
     });
     for (const directory of packageDirectories().filter(runsOnEachLink)) {
@@ -64,7 +59,7 @@ function testShm({ seconds, seed, 'only-adversary': onlyAdversary }) {
     }
   }
   const args = seed === undefined ? [seconds] : [seconds, seed];
-  status |= exitStatus(join(build, 'shm_adversary'), args, { env });
+  status |= exitStatus(join(softBuild, 'shm_adversary'), args, { env });
   return status === 0 ? 0 : 1;
 }
 

@@ -1,19 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { installMissing } from '../../../tools/setup/src/debian.mjs';
-import { root } from '../../../tools/setup/src/paths.mjs';
 import { Problem } from '../../../tools/setup/src/problem.mjs';
-import { mustRun } from '../../../tools/setup/src/shell.mjs';
-
-const source = join(root, 'packages/soft/native');
-const build = join(root, 'packages/soft/build');
-
-/** @param {NodeJS.ProcessEnv} env */
-export function buildPrograms(env) {
-  installMissing(['doctest-dev', 'libibverbs1']);
-  mustRun('cmake', ['-S', source, '-B', build, '-G', 'Ninja'], { env });
-  mustRun('cmake', ['--build', build, '--target', 'fault_matrix', 'fault_processes'], { env });
-}
+import { softBuild } from './soft-programs.mjs';
 
 /**
  * Runs the matrix. Its progress goes to stderr; its results to stdout, or into `text` if they are to be JSON.
@@ -53,7 +41,7 @@ function run(program, args, capture) {
   // The programs configure their own devices, whatever the caller's environment.
   const env = { ...process.env };
   delete env['VERBS_SOFT'];
-  const { status, signal, stdout, error } = spawnSync(join(build, program), args, {
+  const { status, signal, stdout, error } = spawnSync(join(softBuild, program), args, {
     env,
     stdio: ['ignore', capture ? 'pipe' : 'inherit', 'inherit'],
     encoding: 'utf8',

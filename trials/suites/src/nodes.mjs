@@ -2,7 +2,8 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { basename, delimiter, dirname, join, relative } from 'node:path';
 import { nodeProgram } from '../../../tools/setup/src/node-releases.mjs';
-import { packageDirectories, root } from '../../../tools/setup/src/paths.mjs';
+import { libraryPackages } from '../../../tools/setup/src/packages.mjs';
+import { root } from '../../../tools/setup/src/paths.mjs';
 import { Problem } from '../../../tools/setup/src/problem.mjs';
 import { exitStatus } from '../../../tools/setup/src/shell.mjs';
 import { readVitestReport } from '../../../tools/check/src/report/vitest-report.mjs';
@@ -11,9 +12,7 @@ const vitest = join(root, 'node_modules/vitest/vitest.mjs');
 
 /** @param {string[] | undefined} wanted the names of their folders */
 function packagesWithTests(wanted) {
-  const all = packageDirectories().filter(
-    (directory) => dirname(directory) === join(root, 'packages') && existsSync(join(directory, 'vitest.config.ts')),
-  );
+  const all = libraryPackages().map(({ folder }) => folder);
   const missing = wanted?.find((name) => !all.some((directory) => basename(directory) === name));
   if (missing !== undefined) {
     throw new Problem(`no package ${missing}; there are ${all.map((directory) => basename(directory)).join(', ')}`);

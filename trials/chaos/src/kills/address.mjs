@@ -4,9 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { installMissing } from '../../../../tools/setup/src/debian.mjs';
-import { root } from '../../../../tools/setup/src/paths.mjs';
-import { mustRun } from '../../../../tools/setup/src/shell.mjs';
+import { buildSoft, softBuild } from '../../../suites/src/soft-programs.mjs';
 import { table } from '../../../../tools/check/src/reliability/table.mjs';
 
 /**
@@ -21,9 +19,9 @@ import { table } from '../../../../tools/check/src/reliability/table.mjs';
 const ways = [
   { name: 'shared memory', device: 'soft0,addr=127.0.0.93', args: [] },
   { name: 'UDP', device: 'soft0,addr=127.0.0.94,link=udp', args: [] },
-  // Five on each, in two network namespaces. The program chooses the addresses.
   // Five of them in PID namespaces, in each of which one is process 1.
   { name: 'containers', device: 'soft0,addr=127.0.0.95', args: ['--containers', '1'] },
+  // Five on each, in two network namespaces. The program chooses the addresses.
   { name: 'two hosts', device: 'soft0', args: ['--hosts', '2'] },
 ];
 
@@ -44,7 +42,8 @@ const SKIPPED = 77;
  * @param {(result: AddressResult) => void} tell
  */
 export async function addressSeries({ kills, seed }, env, tell) {
-  const program = buildProgram(env);
+  buildSoft(env, ['sharing_processes']);
+  const program = join(softBuild, 'sharing_processes');
   /** @type {AddressResult[]} */
   const results = [];
   for (const { name, device, args } of ways) {
@@ -65,15 +64,6 @@ export async function addressSeries({ kills, seed }, env, tell) {
     tell(result);
   }
   return results;
-}
-
-/** @param {NodeJS.ProcessEnv} env */
-function buildProgram(env) {
-  const build = join(root, 'packages/soft/build');
-  installMissing(['doctest-dev', 'libibverbs1']);
-  mustRun('cmake', ['-S', join(root, 'packages/soft/native'), '-B', build, '-G', 'Ninja'], { env });
-  mustRun('cmake', ['--build', build, '--target', 'sharing_processes'], { env });
-  return join(build, 'sharing_processes');
 }
 
 /** Lines of a name and a number. @param {string} text @returns {Record<string, number>} */
