@@ -60,7 +60,7 @@ export function started(child: ChildProcessWithoutNullStreams): Program {
       look();
       void ended.then((status) => {
         reject(new Error(`it ended with ${String(status)} and did not say "${text}": ${output}`));
-      });
+      }, reject);
     });
   return { child, output: () => output, says, ended };
 }
