@@ -1,5 +1,5 @@
-// Awaits a message that does not come, and counts what Node's event loop handles in two seconds: wait-idle.mjs
-// service|client NAME
+// Awaits a message that does not come, and counts what Node's event loop handles in a second in which at least three
+// keep-alives come: wait-idle.mjs service|client NAME
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Endpoint, openDevice, openRepresentor } from '../../dist/index.js';
@@ -19,9 +19,14 @@ if (service) await endpoint.receive();
 // Until the message is acknowledged and reported.
 await sleep(700);
 const waiting = endpoint.receive();
-const { events } = performance.nodeTiming.uvMetricsInfo;
-await sleep(2000);
-process.stdout.write(`${performance.nodeTiming.uvMetricsInfo.events - events} events\n`);
+// The quietest of five seconds: on a busy machine late packets of before come in the first. Its timer is one event.
+let quietest = Infinity;
+for (let second = 0; second < 5 && quietest > 1; ++second) {
+  const { events } = performance.nodeTiming.uvMetricsInfo;
+  await sleep(1000);
+  quietest = Math.min(quietest, performance.nodeTiming.uvMetricsInfo.events - events);
+}
+process.stdout.write(`${quietest} events\n`);
 if (!service) await endpoint.send(Buffer.from('bye'));
 // The client's ends with the connection.
 await waiting.catch((error) => {

@@ -142,18 +142,20 @@ TEST_CASE("an idle armed handle does not wake for keep-alives, and wakes for the
     Waiter service(pair.service.ep, both), client(pair.client.ep, both);
     // Until the last messages are acknowledged and reported, without a look at the descriptors.
     std::this_thread::sleep_for(milliseconds(700));
-    std::array<int, 2> first{}, later{};
-    std::thread other([&] {
-      first[0] = service.wake_ups(milliseconds(2000));
-      later[0] = service.wake_ups(milliseconds(1000));
-    });
-    first[1] = client.wake_ups(milliseconds(2000));
-    later[1] = client.wake_ups(milliseconds(1000));
+    // The first packet after a silence wakes, since it could be a message, and so do those that come along with it or
+    // just after the arming; on a busy machine they come late. Then three keep-alives a second wake nobody.
+    const auto quietest = [](Waiter& waiter) {
+      int least = waiter.wake_ups(milliseconds(1000));
+      for (int second = 1; second < 5 && least > 0; ++second)
+        least = std::min(least, waiter.wake_ups(milliseconds(1000)));
+      return least;
+    };
+    int of_service = -1;
+    std::thread other([&] { of_service = quietest(service); });
+    const int of_client = quietest(client);
     other.join();
-    // The first packet after a silence wakes, since it could be a message; and those that come along with it, or just
-    // after the arming.
-    for (const int count : first) CHECK(count <= 3);
-    for (const int count : later) CHECK(count == 0);
+    CHECK(of_service == 0);
+    CHECK(of_client == 0);
     // The message wakes at once, again and again.
     doca_event_channel_t fd = -1;
     REQUIRE(doca_comm_channel_ep_get_event_channel(pair.service.ep, nullptr, &fd) == DOCA_SUCCESS);
@@ -186,7 +188,8 @@ TEST_CASE("the send handle of a full queue wakes in vain for the first packets a
     pollfd event{fd, POLLIN, 0};
     while (poll(&event, 1, 100) == 0 && steady_clock::now() < end) continue;
   }
-  CHECK(in_vain <= 4);
+  // Every keep-alive would make it eight at least.
+  CHECK(in_vain <= 6);
   // And with room it comes at once.
   REQUIRE(doca_comm_channel_ep_event_handle_arm_send(pair.client.ep) == DOCA_SUCCESS);
   Addr* from = nullptr;
