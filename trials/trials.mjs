@@ -14,7 +14,7 @@ export const trials = {
     proves: "rdma-core's own tests of libibverbs pass on the software NIC; a part of npm test",
     needs: '',
     takes: '1 min',
-    command: ['trials/pyverbs/bin/pyverbs.mjs'],
+    command: ['trials/programs/bin/pyverbs.mjs'],
     ready: 'tests',
   },
   programs: {

@@ -1,4 +1,7 @@
 // The control path of Comch: servers, clients, messages and the ends of connections.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "test/support/comch.h"
 
 using namespace verbs::doca_comm::model::test;
@@ -68,4 +71,32 @@ TEST_CASE("server_disconnect: the client ends, messages sent before arrive, and 
   pair.engine.run_until([&] { return state_of(pair.client.ctx) == DOCA_CTX_STATE_IDLE; });
   CHECK(pair.client.seen.messages == std::vector<std::string>{last});
   CHECK(pair.server.seen.disconnected.empty());
+}
+
+TEST_CASE("after a fork all is the parent's: calls of the child are rejected, and its exit has no effect") {
+  ComchPair pair;
+  const pid_t child = fork();
+  if (child == 0) {
+    doca_ctx_states state;
+    doca_comch_task_send* task = nullptr;
+    doca_comch_server* made = nullptr;
+    doca_pe* engine = nullptr;
+    const bool rejected =
+        doca_ctx_get_state(pair.client.ctx, &state) == DOCA_ERROR_INVALID_VALUE &&
+        doca_ctx_stop(pair.server.ctx) == DOCA_ERROR_INVALID_VALUE && doca_pe_progress(pair.engine.pe) == 0 &&
+        doca_pe_destroy(pair.engine.pe) == DOCA_ERROR_INVALID_VALUE &&
+        pair.server.allocate(pair.to_client, "x", &task) == DOCA_ERROR_INVALID_VALUE &&
+        doca_comch_server_disconnect(pair.server.server, pair.to_client) == DOCA_ERROR_INVALID_VALUE &&
+        doca_comch_client_destroy(pair.client.client) == DOCA_ERROR_INVALID_VALUE &&
+        doca_comch_server_create(pair.devices.dpu, pair.devices.rep, "forked", &made) == DOCA_ERROR_INVALID_VALUE;
+    // What belongs to no device of the parent works.
+    const bool makes = doca_pe_create(&engine) == DOCA_SUCCESS && doca_pe_destroy(engine) == DOCA_SUCCESS;
+    _exit(rejected && makes ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(pair.client.send("still") == DOCA_SUCCESS);
+  pair.engine.run_until([&] { return pair.server.seen.messages.size() == 1; });
+  CHECK(pair.server.seen.messages[0] == "still");
 }

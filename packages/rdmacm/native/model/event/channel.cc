@@ -1,5 +1,6 @@
 #include "model/event/channel.h"
 
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -23,6 +24,20 @@ void Channel::close() {
   if (ibv.fd >= 0) ::close(ibv.fd);
   ibv.fd = -1;
   closed_ = true;
+}
+
+// At the same number, since the program has it. Without a descriptor to be had the parent's is closed all the same: a
+// reader of the child would take the parent's events from it.
+void Channel::renew() noexcept {
+  events_ = EventQueue();
+  if (ibv.fd < 0) return;
+  const int flags = fcntl(ibv.fd, F_GETFL), made = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+  if (made < 0 || dup3(made, ibv.fd, O_CLOEXEC) < 0) {
+    ::close(ibv.fd);
+  } else {
+    fcntl(ibv.fd, F_SETFL, flags);
+  }
+  if (made >= 0) ::close(made);
 }
 
 int Channel::wait() const {

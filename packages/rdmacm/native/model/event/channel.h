@@ -30,6 +30,8 @@ class Channel {
   // The program has destroyed the channel while identifiers use it: their events are lost from now on.
   void close();
   bool is_closed() const { return closed_; }
+  // In the child of a fork: the events, and what is readable, stay with the parent; the channel is as new.
+  void renew() noexcept;
   // Removes the events that an identifier counts.
   EventQueue remove(const Id* id) noexcept;
 

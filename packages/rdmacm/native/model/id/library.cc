@@ -18,8 +18,8 @@ std::mutex& library_mutex() { return Library::get().mutex; }
 Library& Library::get() {
   static auto* library = new Library;  // threads may still use it when the process exits
   if (soft()) {
-    [[maybe_unused]] static const int kOnce =
-        soft::model::take_at_fork<library_mutex, ports_mutex>(*soft()->table, VERBS_SOFT_LOCK_INNER);
+    [[maybe_unused]] static const int kOnce = soft::model::take_at_fork<library_mutex, ports_mutex>(
+        *soft()->table, VERBS_SOFT_LOCK_INNER, [] { Library::get().leave_to_parent(); });
   }
   return *library;
 }
@@ -27,7 +27,9 @@ Library& Library::get() {
 Id* find(rdma_cm_id* id) {
   Library& library = Library::get();
   const std::lock_guard guard(library.mutex);
-  return library.has(of(id)) ? of(id) : nullptr;
+  if (library.has(of(id))) return of(id);
+  errno = library.is_of_parent(of(id)) ? EIO : EINVAL;
+  return nullptr;
 }
 
 int fail(int error) {

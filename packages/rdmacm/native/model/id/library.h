@@ -47,16 +47,22 @@ class Library {
   // The program has the event from now on, until it acknowledges it. False: it has none at that address.
   void report(Event& event) { reported_.merge(event.self); }
   bool acknowledge(const Event* event) { return reported_.erase(event) != 0; }
+  // In the child of a fork: identifiers are the parent's, as their devices are; channels serve those of the child.
+  void leave_to_parent() noexcept {
+    std::swap(ids_, of_parent_);
+    for (const auto& [ibv, channel] : channels_) channel->renew();
+  }
+  bool is_of_parent(const Id* id) const { return of_parent_.contains(const_cast<Id*>(id)); }
   std::uint32_t random_psn() { return static_cast<std::uint32_t>(random_()) & 0xffffff; }
 
  private:
   std::mt19937 random_{std::random_device{}()};
-  std::unordered_set<Id*> ids_;
+  std::unordered_set<Id*> ids_, of_parent_;
   std::set<const Event*> reported_;
   std::unordered_map<const rdma_event_channel*, Channel*> channels_;
 };
 
-// The identifier; nullptr if there is none at that address.
+// The identifier; nullptr and errno: EINVAL if there is none at that address, EIO for one of the parent of a fork.
 Id* find(rdma_cm_id* id);
 
 // The convention of the library: -1 and errno.
@@ -78,7 +84,7 @@ template <typename Call>
 int with_id(rdma_cm_id* cm, Call&& call) {
   return guarded([&] {
     Id* id = find(cm);
-    return id ? call(*id) : fail(EINVAL);
+    return id ? call(*id) : -1;
   });
 }
 

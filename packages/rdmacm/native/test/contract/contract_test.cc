@@ -1,8 +1,11 @@
-// pthread_cancel: functions that wait are cancellation points while they wait, and leave the library as it was; others
-// are none.
+// What docs/contracts.md says of cancellation and of forks: functions that wait are cancellation points while they
+// wait, and leave the library as it was, others are none; in the child of a fork the objects of the parent are refused.
 #include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <thread>
@@ -137,4 +140,49 @@ TEST_CASE("a cancellation waits for the end of each call of another kind") {
   });
   CHECK(victim.join());
   CHECK(victim.returned());
+}
+
+TEST_CASE("in the child of a fork identifiers are the parent's, and channels are as new") {
+  rdma_event_channel* channel = rdma_create_event_channel();
+  rdma_cm_id* listener = new_listener(channel);
+  rdma_cm_id* caller = new_caller();
+  sockaddr_in to = service();
+  rdma_cm_id* waiting = new_id(channel);
+  REQUIRE(rdma_resolve_addr(waiting, nullptr, reinterpret_cast<sockaddr*>(&to), 1000) == 0);
+  pollfd readable{channel->fd, POLLIN, 0};
+  REQUIRE(poll(&readable, 1, 5000) == 1);
+  REQUIRE(fcntl(channel->fd, F_SETFL, O_NONBLOCK) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    rdma_conn_param param{};
+    const auto refused = [](int result) { return result != 0 && errno == EIO; };
+    int failed = 0;
+    const auto check = [&failed](int number, bool right) { failed = failed != 0 || right ? failed : number; };
+    check(1, refused(rdma_resolve_addr(caller, nullptr, reinterpret_cast<sockaddr*>(&to), 1000)));
+    check(2, refused(rdma_connect(caller, &param)));
+    check(3, refused(rdma_disconnect(caller)));
+    check(4, refused(rdma_listen(listener, 4)));
+    check(5, refused(rdma_destroy_id(listener)));
+    // The channel is as new: the parent's event is not here, and the descriptor is no longer the parent's.
+    rdma_cm_event* event = nullptr;
+    check(6, rdma_get_cm_event(channel, &event) != 0 && errno == EAGAIN);
+    rdma_cm_id* id = nullptr;
+    check(7, rdma_create_id(channel, &id, nullptr, RDMA_PS_TCP) == 0);
+    check(8, rdma_resolve_addr(id, nullptr, reinterpret_cast<sockaddr*>(&to), 1000) == 0);
+    check(9, rdma_get_cm_event(channel, &event) == 0 && event->event == RDMA_CM_EVENT_ADDR_RESOLVED && event->id == id);
+    check(10, rdma_ack_cm_event(event) == 0 && rdma_destroy_id(id) == 0);
+    rdma_destroy_event_channel(channel);
+    _exit(failed);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  rdma_cm_event* event = nullptr;
+  REQUIRE(rdma_get_cm_event(channel, &event) == 0);
+  CHECK(event->id == waiting);
+  CHECK(rdma_ack_cm_event(event) == 0);
+  CHECK(rdma_get_cm_event(channel, &event) != 0);
+  for (rdma_cm_id* id : {waiting, caller, listener}) end(id);
+  rdma_destroy_event_channel(channel);
 }
