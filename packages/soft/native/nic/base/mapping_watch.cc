@@ -6,9 +6,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <mutex>
 
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1
@@ -28,17 +28,23 @@ int open_watch() {
   return -1;
 }
 
-// A descriptor watches the memory of the process that opened it: a child of a fork has its own.
+// A descriptor watches the memory of the process that opened it: a child of a fork has its own. Process and descriptor
+// are one word, since a lock would stay locked in a child that is made while another thread has it.
 int watch_of_process() {
-  static std::mutex lock;
-  static pid_t owner = 0;
-  static int fd = -1;
-  const std::scoped_lock held(lock);
-  if (owner == getpid()) return fd;
-  if (fd >= 0) close(fd);
-  owner = getpid();
-  fd = open_watch();
-  return fd;
+  static std::atomic<std::uint64_t> watch = 0;  // 0: none yet
+  const auto own = static_cast<std::uint64_t>(getpid()) << 32;
+  const auto fd_of = [](std::uint64_t word) { return static_cast<std::int32_t>(word); };
+  std::uint64_t seen = watch.load(std::memory_order_acquire);
+  if (seen >> 32 == own >> 32) return fd_of(seen);
+  const int opened = open_watch();
+  const std::uint64_t made = own | static_cast<std::uint32_t>(opened);
+  if (watch.compare_exchange_strong(seen, made, std::memory_order_acq_rel)) {
+    if (seen != 0 && fd_of(seen) >= 0) close(fd_of(seen));  // of the parent
+    return opened;
+  }
+  // Another thread was first.
+  if (opened >= 0) close(opened);
+  return fd_of(seen);
 }
 
 uffdio_range pages_of(const void* address, std::size_t size) {
