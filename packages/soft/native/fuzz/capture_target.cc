@@ -39,7 +39,7 @@ extern "C" int open(const char* path, int flags, ...) {
   const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
   va_end(rest);
   if (std::strcmp(path, kPath) != 0) return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
-  FUZZ_CHECK((flags & O_TRUNC) != 0);
+  FUZZ_CHECK((flags & O_CREAT) != 0);
   made_file().clear();
   return kDescriptor;
 }

@@ -133,11 +133,14 @@ int open_device(Context* context, int cmd_fd) {
 }
 
 // Programs that were written for another libibverbs say that a device cannot be opened, and not why. This library
-// stands in that one's place if it has its name: then it says so itself, once, on the standard error.
+// stands in that one's place if it has its name: then it says so itself, once, on the standard error, where the user
+// can do something about it: another owner of the address or of the capture's file, or a path that cannot be written.
+bool is_for_user(int error) { return error == EADDRINUSE || error == EBUSY || error == ENOENT || error == EACCES; }
+
 void tell_user(int error) {
   static std::atomic<bool> told{false};
   Dl_info place;
-  if (error != EADDRINUSE || dladdr(reinterpret_cast<void*>(&ibv_open_device), &place) == 0) return;
+  if (!is_for_user(error) || dladdr(reinterpret_cast<void*>(&ibv_open_device), &place) == 0) return;
   const std::string_view path = place.dli_fname;
   if (!path.substr(path.rfind('/') + 1).starts_with("libibverbs.so")) return;
   if (std::getenv("VERBS_SOFT_QUIET") != nullptr || told.exchange(true)) return;

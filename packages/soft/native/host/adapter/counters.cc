@@ -1,6 +1,7 @@
 #include "host/adapter/counters.h"
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <mutex>
 #include <string_view>
@@ -30,6 +31,11 @@ int Instruments::start_captures(const std::string& path, const CaptureConfig& ca
     // A device with several ports writes one file for each; the first has the name that was asked for.
     const std::string file = i == 0 ? path : path + "." + std::to_string(i + 1);
     const int error = port.start_capture(file, capture);
+    if (error == EBUSY) {
+      return fail(error, "the capture file " + file +
+                             " is being written by another process or device: put %p (the process) and %d (the device) "
+                             "into its name");
+    }
     if (error != 0) return fail(error, "the capture file " + file + " cannot be written: " + std::strerror(error));
     if (raw) raw->start_capture(i, port.capture_writer());
   }

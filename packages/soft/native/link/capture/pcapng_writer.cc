@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -104,9 +105,20 @@ std::size_t padded(std::size_t size) { return (size + 3) & ~std::size_t{3}; }
 
 }  // namespace
 
+// Two programs of one machine often have the same configuration, and so the same path: the file is the first one's.
 int PcapngWriter::open(const std::string& path, const PcapngOptions& options, std::unique_ptr<PcapngWriter>* writer) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return errno;
+  struct stat opened{};
+  if (fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode)) {
+    int error = 0;
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) error = EBUSY;  // other errors: no locks there
+    if (error == 0 && ftruncate(fd, 0) != 0) error = errno;
+    if (error != 0) {
+      close(fd);
+      return error;
+    }
+  }
   writer->reset(new PcapngWriter(fd, options));
   // Writes the head at once: a full disk is then an error of this call.
   (*writer)->flush();

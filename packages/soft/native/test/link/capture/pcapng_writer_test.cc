@@ -120,6 +120,24 @@ TEST_CASE("the umask decides who may read the file, and nobody else may write it
   }
 }
 
+TEST_CASE("a file belongs to the first who writes it, until that one ends") {
+  const Folder folder;
+  const std::string path = folder.file("a.pcapng");
+  auto first = open_writer(path, {.interface_name = "soft0"});
+  std::unique_ptr<PcapngWriter> second;
+  CHECK(PcapngWriter::open(path, {.interface_name = "soft1"}, &second) == EBUSY);
+  CHECK_FALSE(second);
+  first->write(numbered_frame(1), PacketDirection::kInbound, kTime);
+  first.reset();
+  CHECK(read_capture(path).interface_name == "soft0");
+  CHECK(read_capture(path).packets.size() == 1);
+  // Nothing is left of it in the next one's.
+  REQUIRE(PcapngWriter::open(path, {.interface_name = "soft1"}, &second) == 0);
+  second.reset();
+  CHECK(read_capture(path).interface_name == "soft1");
+  CHECK(read_capture(path).packets.empty());
+}
+
 TEST_CASE("the file is readable at once and after each flush") {
   const Folder folder;
   const std::string path = folder.file("a.pcapng");
