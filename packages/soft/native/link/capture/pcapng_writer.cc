@@ -107,39 +107,39 @@ std::size_t padded(std::size_t size) { return (size + 3) & ~std::size_t{3}; }
 
 // Two programs of one machine often have the same configuration, and so the same path: the file is the first one's.
 int PcapngWriter::open(const std::string& path, const PcapngOptions& options, std::unique_ptr<PcapngWriter>* writer) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0) return errno;
-  struct stat opened{};
-  if (fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode)) {
-    int error = 0;
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) error = EBUSY;  // other errors: no locks there
-    if (error == 0 && ftruncate(fd, 0) != 0) error = errno;
-    if (error != 0) {
-      close(fd);
-      return error;
-    }
-  }
-  writer->reset(new PcapngWriter(fd, options));
-  // Writes the head at once: a full disk is then an error of this call.
-  (*writer)->flush();
-  const int error = (*writer)->error();
-  if (error == 0) return 0;
-  writer->reset();
+  std::unique_ptr<PcapngWriter> made(new PcapngWriter(options));
+  made->fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (made->fd_ < 0) return errno;
   struct stat status{};
-  if (stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode)) unlink(path.c_str());  // leaves no empty file
-  return error;
+  const bool is_regular = fstat(made->fd_, &status) == 0 && S_ISREG(status.st_mode);
+  if (is_regular) {
+    if (flock(made->fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return EBUSY;  // some systems have no locks
+    if (ftruncate(made->fd_, 0) != 0) return errno;
+  }
+  made->put_head();
+  // Writes the head at once: a full disk is then an error of this call.
+  made->flush();
+  if (const int error = made->error()) {
+    if (is_regular) unlink(path.c_str());  // leaves no empty file
+    return error;
+  }
+  *writer = std::move(made);
+  return 0;
 }
 
-PcapngWriter::PcapngWriter(int fd, const PcapngOptions& options) : fd_(fd), options_(options) {
+PcapngWriter::PcapngWriter(const PcapngOptions& options) : options_(options) {
   buffer_.reserve(options.buffer_size + 8192);
+}
+
+void PcapngWriter::put_head() {
   put_section_header(kComment);
-  put_interface(options.interface_name, kLinkTypeRawIp);
-  if (!options.ethernet_name.empty()) put_interface(options.ethernet_name, kLinkTypeEthernet);
+  put_interface(options_.interface_name, kLinkTypeRawIp);
+  if (!options_.ethernet_name.empty()) put_interface(options_.ethernet_name, kLinkTypeEthernet);
 }
 
 PcapngWriter::~PcapngWriter() {
   flush();
-  close(fd_);
+  if (fd_ >= 0) close(fd_);
 }
 
 template <typename T>

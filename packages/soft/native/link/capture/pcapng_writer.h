@@ -44,7 +44,8 @@ class PcapngWriter {
   bool full() const { return full_; }
 
  private:
-  PcapngWriter(int fd, const PcapngOptions& options);
+  explicit PcapngWriter(const PcapngOptions& options);
+  void put_head();
 
   void put_section_header(const std::string& comment);
   void put_interface(const std::string& name, std::uint16_t link_type);
@@ -53,7 +54,7 @@ class PcapngWriter {
   void put_bytes(const void* bytes, std::size_t size);
   void fail(int error);
 
-  int fd_;
+  int fd_ = -1;
   PcapngOptions options_;
   std::vector<std::uint8_t> buffer_;
   std::uint64_t written_ = 0;  // in the file, all of it whole blocks

@@ -92,8 +92,11 @@ TEST_CASE("the flow tag, the VLAN tag and the flags of a model reach the complet
   ibv_cq_init_attr_ex attr{};
   attr.cqe = 8;
   attr.wc_flags = std::uint64_t{IBV_WC_STANDARD_FLAGS} | IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_CVLAN;
-  CHECK(ibv_create_cq_ex(open_device("plain0").get(), &attr) == nullptr);
-  CHECK(errno == EOPNOTSUPP);
+  {
+    const auto plain = open_device("plain0");
+    CHECK(ibv_create_cq_ex(plain.get(), &attr) == nullptr);
+    CHECK(errno == EOPNOTSUPP);
+  }
   ibv_cq_ex* cq = ibv_create_cq_ex(b.context.get(), &attr);
   REQUIRE(cq);
   ibv_qp_init_attr init{};
