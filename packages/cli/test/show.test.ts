@@ -12,6 +12,7 @@ import type { Course, Packet } from '../src/show/course.js';
 import { pageData } from '../src/show/page-data.js';
 import type { PageData } from '../src/show/page-row.js';
 import { addPsn, psnDistance } from '../src/show/psn.js';
+import { ACKNOWLEDGE, RcCapture, SEND_ONLY } from './rc-capture.js';
 import { verbs } from './verbs.js';
 
 let directory: string;
@@ -175,6 +176,20 @@ describe('the course of a capture', () => {
     // Without the receiver's capture nobody knows.
     writeFileSync(file, Buffer.concat([fileHeader, ...seen('sent', 0, 7)]));
     expect(lines(read(file))).toEqual(['> RC SEND Only']);
+
+    // Nor without that of the process, which has its address in common with the sender's.
+    const time = 1_700_000_000_000_000_000n;
+    const message = { time, from: '127.0.0.1', to: '127.0.0.1', opcode: SEND_ONLY, psn: 1, payload: 64 };
+    const answer = { ...message, opcode: ACKNOWLEDGE, aeth: { syndrome: 0, msn: 1 }, destQpn: 0x22 };
+    for (const bothEnds of [false, true]) {
+      {
+        using capture = new RcCapture(file);
+        capture.add({ ...message, direction: 'sent', destQpn: 0x11 });
+        if (bothEnds) capture.add({ ...answer, direction: 'sent' });
+        capture.add({ ...answer, direction: 'received', time: time + 5000n });
+      }
+      expect(read(file).all[0]?.marks).toEqual(bothEnds ? ['lost'] : []);
+    }
 
     const good = [1, 2, 3].flatMap((psn) => [...seen('sent', psn, psn), ...seen('received', psn + 1, psn)]);
     writeFileSync(file, Buffer.concat([fileHeader, ...good, ...seen('sent', 9, 4), ...seen('received', 10, 4, 0x55)]));

@@ -116,6 +116,9 @@ export class Flow {
   firstRequest = Infinity;
   /** The packets in the other direction of the same connection. */
   reverse: Flow | undefined;
+  /** A capture has packets of it as they left, or as they arrived. */
+  sent = false;
+  received = false;
   /** The flow that its packets belong to: another one where only damaged packets name this one. */
   of: Flow = this;
   /** The pair that it is a direction of, and the end that sends. */
@@ -148,6 +151,8 @@ export class Flow {
     other.of = this;
     this.packets += other.packets;
     this.bytes += other.bytes;
+    this.sent ||= other.sent;
+    this.received ||= other.received;
     this.requests += other.requests;
     this.wrong += other.wrong;
   }
@@ -171,6 +176,8 @@ export class Flows {
   readonly #endpoints = new EndpointsTable();
   readonly #numbers = new Numbering();
   #doubtful = 0;
+  /** The addresses that have a capture of their own, once all packets were read. */
+  #receivers: ReadonlySet<string> | undefined;
 
   /** The flow that the packets of a flow belong to. */
   of(number: number): Flow {
@@ -200,9 +207,16 @@ export class Flows {
     return flow;
   }
 
-  /** The addresses that have a capture of their own. */
-  get receivers(): Set<string> {
-    return new Set(this.#endpoints.all.filter(({ received }) => received).map(({ destination }) => destination));
+  /**
+   * Whether the receiver has a capture of its own, in which what arrived would be: its address has one and, since the
+   * processes of a machine share an address and each has a capture, its queue pair too, if it is the sender's address.
+   */
+  hasReceiver({ endpoints, received, reverse }: Flow): boolean {
+    this.#receivers ??= new Set(
+      this.#endpoints.all.filter((some) => some.received).map(({ destination }) => destination),
+    );
+    if (!this.#receivers.has(endpoints.destination)) return false;
+    return endpoints.source !== endpoints.destination || received || reverse?.sent === true;
   }
 
   /** Gives the packets of flows that only damaged packets name to a sound flow between their addresses, if there is one. */

@@ -112,8 +112,10 @@ export class Transmissions {
   add(observation: Observation, flow: Flow): number | undefined {
     const { frame, packet } = observation;
     const received = frame.direction === 'received';
+    if (frame.direction === 'sent') flow.sent = true;
     if (received) {
       flow.endpoints.received = true;
+      flow.received = true;
       const match = this.#match(observation, flow);
       if (match >= 0) {
         this.#arrive(match, observation);

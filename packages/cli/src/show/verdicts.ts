@@ -32,14 +32,12 @@ const NAMES: readonly (readonly [bit: number, mark: Mark])[] = [
 export class Judge {
   readonly #transmissions: Transmissions;
   readonly #flows: Flows;
-  readonly #receivers: ReadonlySet<string>;
   readonly #requests: (Requests | undefined)[] = [];
   readonly #responses = new RecentRows();
 
   constructor(transmissions: Transmissions, flows: Flows) {
     this.#transmissions = transmissions;
     this.#flows = flows;
-    this.#receivers = flows.receivers;
   }
 
   /** Judges the rows in their order. Returns the verdict of the row. */
@@ -48,7 +46,7 @@ export class Judge {
     const flow = this.#flows.of(transmissions.flow(row));
     let verdict = 0;
     const arrived = transmissions.way(row) !== undefined;
-    if (!arrived && transmissions.is(row, SENT) && this.#receivers.has(flow.endpoints.destination)) verdict |= LOST;
+    if (!arrived && transmissions.is(row, SENT) && this.#flows.hasReceiver(flow)) verdict |= LOST;
     // The numbers of a damaged packet cannot be believed.
     if (transmissions.is(row, DAMAGED) && flow.checksumsTell) verdict |= WRONG;
     else verdict |= this.#numbers(row, flow);
