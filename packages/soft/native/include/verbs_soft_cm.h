@@ -12,6 +12,7 @@
 
 #include <infiniband/verbs.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -142,6 +143,27 @@ struct verbs_soft_cm_listen_attr {
   uint8_t datagrams;   /* not 0: takes lookups; 0: takes connections */
 };
 
+/* States of a program's identifier, by the kernel's numbers (enum rdma_cm_state). */
+enum verbs_soft_cm_id_state {
+  VERBS_SOFT_CM_ID_ADDR_RESOLVED = 2,
+  VERBS_SOFT_CM_ID_ROUTE_RESOLVED = 4,
+  VERBS_SOFT_CM_ID_CONNECT = 5, /* also when connected */
+  VERBS_SOFT_CM_ID_DISCONNECT = 6,
+  VERBS_SOFT_CM_ID_ADDR_BOUND = 7,
+  VERBS_SOFT_CM_ID_LISTEN = 8,
+};
+
+/* A program's identifier at a device, as other processes see it by rdma(8): "rdma resource show cm_id". */
+struct verbs_soft_cm_id {
+  uint8_t state;                  /* enum verbs_soft_cm_id_state */
+  uint8_t port_num;               /* 0: every port */
+  uint8_t qp_type;                /* enum ibv_qp_type */
+  uint32_t qp_num;                /* 0: the peer has not been told of one */
+  uint32_t port_space;            /* enum rdma_port_space */
+  struct sockaddr_storage source; /* ss_family 0: none yet */
+  struct sockaddr_storage destination;
+};
+
 struct verbs_soft_cm_table {
   uint32_t version;
 
@@ -179,9 +201,14 @@ struct verbs_soft_cm_table {
 
   /* The owner forgets the connection, in any state: rejects or ends it if need be. No callback after this returns. */
   void (*release)(struct ibv_context *context, uint32_t connection);
+
+  /* Other processes see the identifier, or its new state, from now on until hide(). `key` is any address of its own.
+   * ENOMEM: they see what was before. */
+  int (*show)(struct ibv_context *context, const void *key, const struct verbs_soft_cm_id *id);
+  void (*hide)(struct ibv_context *context, const void *key);
 };
 
-#define VERBS_SOFT_CM_VERSION 3
+#define VERBS_SOFT_CM_VERSION 4
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dropInDirectory } from '../../src/index.js';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { dropInDirectory, machineFor } from '../../src/index.js';
 import { describe as describeOutcome, freePort, type Outcome, type Program, startIn } from './program.js';
 
 // Debian's unmodified librdmacm programs, between two processes, on the drop-in librdmacm.so.1 of @verbs/rdmacm.
@@ -84,6 +85,35 @@ describe('with librdmacm', { timeout: 120_000 }, () => {
     succeeded(outcome);
     if (prints) expect(outcome.stdout).toMatch(prints);
     if (stays !== true) succeeded(await listener.ended);
+  });
+
+  test('rdma shows the identifiers of the programs in their states', async () => {
+    const machine = machineFor([]);
+    onTestFinished(() => {
+      machine.remove();
+    });
+    const env = { ...process.env, ...machine.environment, VERBS_SOFT: 'soft0,link=udp' };
+    const of = ({ process: { pid } }: Program): Record<string, unknown>[] => {
+      const text = execFileSync('rdma', ['-j', 'resource', 'show', 'cm_id'], { env, encoding: 'utf8' });
+      return (JSON.parse(text) as Record<string, unknown>[]).filter((id) => id['pid'] === pid);
+    };
+    const number = await freePort();
+    const at = ['-p', String(number), '-v'];
+    const server = startIn(directory, 'rping', ['-s', '-P', ...at]);
+    await listening(server, number);
+    const any = { ifname: 'soft0', ps: 'TCP', comm: 'rping' };
+    await expect.poll(() => of(server)).toMatchObject([{ ...any, state: 'LISTEN', 'src-addr': `0.0.0.0:${number}` }]);
+    const client = startIn(directory, 'rping', ['-c', '-a', '127.0.0.1', ...at]);
+    await client.printed(/ping data/);
+    const connected = { ...any, port: 1, 'qp-type': 'RC', state: 'CONNECT' };
+    const [own, ...others] = of(client);
+    expect(others).toEqual([]);
+    expect(own).toMatchObject({ ...connected, 'dst-addr': `127.0.0.1:${number}`, lqpn: expect.any(Number) as number });
+    const accepted = of(server).find(({ state }) => state === 'CONNECT');
+    expect(accepted).toMatchObject({ ...connected, 'src-addr': own?.['dst-addr'], 'dst-addr': own?.['src-addr'] });
+    client.process.kill();
+    await client.ended;
+    expect(of(client)).toEqual([]);
   });
 
   test('mckey: a multicast group', async () => {

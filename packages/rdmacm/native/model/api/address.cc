@@ -10,6 +10,7 @@
 #include "model/id/library.h"
 #include "model/id/ports.h"
 #include "model/id/service.h"
+#include "model/id/shown.h"
 #include "model/library/functions.h"
 
 namespace verbs::rdmacm::model {
@@ -44,6 +45,7 @@ int bind(Id& id, const sockaddr* address) {
   }
   if (place.device) take_place(id, place);
   id.state = State::kBound;
+  show(id);
   return 0;
 }
 
@@ -66,6 +68,7 @@ void replace_any(sockaddr* address) {
 
 // As it was before bind().
 void unbind(Id& id) {
+  hide(id);
   id.announcements.clear();
   free_port(id);
   id.place = {};
@@ -122,6 +125,7 @@ int resolve(Id& id, const sockaddr* source, const sockaddr* to) {
   }
   std::memcpy(id.cm.route.addr.addr.ibaddr.dgid.raw, gid.data(), gid.size());
   id.state = State::kAddressResolved;
+  show(id);
   push_event(std::move(event), RDMA_CM_EVENT_ADDR_RESOLVED);
   return 0;
 }
@@ -156,6 +160,7 @@ int resolve_route(Id& id, int timeout) {
   std::unique_ptr<Event> event = make_event(id);
   if (const int error = set_route(id)) return error;
   id.state = State::kRouteResolved;
+  show(id);
   push_event(std::move(event), RDMA_CM_EVENT_ROUTE_RESOLVED);
   return 0;
 }

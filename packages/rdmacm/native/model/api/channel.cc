@@ -8,6 +8,7 @@
 #include "model/id/library.h"
 #include "model/id/queue_pair.h"
 #include "model/id/service.h"
+#include "model/id/shown.h"
 #include "model/library/functions.h"
 
 namespace verbs::rdmacm::model {
@@ -61,12 +62,16 @@ void prepare(Event& event) {
   switch (event.ibv.event) {
     case RDMA_CM_EVENT_CONNECT_REQUEST:
       complete_requested(*of(event.ibv.id));
+      show(*of(event.ibv.id));
       break;
     case RDMA_CM_EVENT_CONNECT_RESPONSE:
       receive_response(event);
       break;
     case RDMA_CM_EVENT_REJECTED:
       stop(*of(event.ibv.id));
+      break;
+    case RDMA_CM_EVENT_DISCONNECTED:
+      show_disconnected(*of(event.ibv.id));
       break;
     case RDMA_CM_EVENT_MULTICAST_JOIN:
       join(event);

@@ -12,6 +12,7 @@
 #include "model/id/ports.h"
 #include "model/id/queue_pair.h"
 #include "model/id/service.h"
+#include "model/id/shown.h"
 #include "model/library/functions.h"
 
 namespace verbs::rdmacm::model {
@@ -59,9 +60,13 @@ int take_depths(Id& id, const rdma_conn_param* param) {
   return 0;
 }
 
+void take_qp_num(Id& id, const rdma_conn_param* param) {
+  id.qp_num = (id.cm.qp ? id.cm.qp->qp_num : param ? param->qp_num : 0) & 0xffffff;
+}
+
 verbs_soft_cm_end end_of(const Id& id, const rdma_conn_param* param) {
   verbs_soft_cm_end end{};
-  end.qp_num = (id.cm.qp ? id.cm.qp->qp_num : param ? param->qp_num : 0) & 0xffffff;
+  end.qp_num = id.qp_num;
   end.psn = id.psn;
   end.responder_resources = id.responder_resources;
   end.initiator_depth = id.initiator_depth;
@@ -140,9 +145,13 @@ int connect(Id& id, const rdma_conn_param* param) {
   const Gid destination = gid_of(id.destination());
   const Gid peer = find_service(id).value_or(is_loopback(destination) ? id.place.gid : destination);
   std::ranges::copy(peer, id.cm.route.addr.addr.ibaddr.dgid.raw);
+  take_qp_num(id, param);
   id.state = State::kConnecting;
+  show(id);
   const int error = send_request(id);
-  if (error != 0) id.state = State::kRouteResolved;
+  if (error == 0) return 0;
+  id.state = State::kRouteResolved;
+  show(id);
   return error;
 }
 
@@ -163,8 +172,7 @@ int send_reply(Id& id, const rdma_conn_param* param, const verbs_soft_cm_data& d
     const verbs_soft_cm_end end = end_of(id, param);
     return soft()->cm->accept(id.cm.verbs, id.connection, &end, data);
   }
-  const std::uint32_t qp_num = id.cm.qp ? id.cm.qp->qp_num : param->qp_num;
-  return soft()->cm->answer(id.cm.verbs, id.connection, 0, qp_num, id.qkey, data);
+  return soft()->cm->answer(id.cm.verbs, id.connection, 0, id.qp_num, id.qkey, data);
 }
 
 int accept(Id& id, const rdma_conn_param* param) {
@@ -172,6 +180,8 @@ int accept(Id& id, const rdma_conn_param* param) {
   if (!id.is_datagram()) {
     if (const int error = prepare_accept(id, param)) return error;
   }
+  take_qp_num(id, param);
+  show(id);
   const int error =
       send_reply(id, param, param ? data_of(param->private_data, param->private_data_len) : verbs_soft_cm_data{});
   if (error == 0) {
@@ -312,6 +322,7 @@ int listen(Id& id, int backlog) {
     id.state = State::kBound;
     return error;
   }
+  show(id);
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "model/device/soft.h"
 #include "model/id/library.h"
 #include "model/id/ports.h"
+#include "model/id/shown.h"
 #include "model/library/functions.h"
 
 namespace verbs::rdmacm::model {
@@ -85,6 +86,7 @@ void release(Id& id, EventQueue dropped) {
   }
   leave_groups(id);
   free_port(id);
+  hide(id);  // now that no thread has an event of it
   std::unique_ptr<Channel> abandoned;
   {
     const std::lock_guard guard(library.mutex);

@@ -75,7 +75,8 @@ struct Id {
   int backlog = 0;
   int pending = 0;  // requests that the program has not got yet
 
-  bool connecting = false;  // its queue pair has been on its way to RTS
+  bool connecting = false;   // its queue pair has been on its way to RTS
+  std::uint32_t qp_num = 0;  // that the peer was told
 
   // The connection's parameters.
   verbs_soft_cm_path path{};

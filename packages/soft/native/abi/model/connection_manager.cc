@@ -140,6 +140,21 @@ void release_connection(ibv_context* context, std::uint32_t connection) {
   end(context, [&](cm::Manager& manager, link::Nanos now) { manager.release(connection, now); });
 }
 
+int show(ibv_context* context, const void* key, const verbs_soft_cm_id* id) {
+  host::DeviceCore& core = of(context)->adapter->core;
+  if (const int error = core.reject_inherited()) return error;
+  const std::lock_guard guard(core.lock);
+  core.engine.identifiers().show(key, *id);
+  return 0;
+}
+
+void hide(ibv_context* context, const void* key) {
+  host::DeviceCore& core = of(context)->adapter->core;
+  if (core.inherited()) return;
+  const std::lock_guard guard(core.lock);
+  core.engine.identifiers().hide(key);
+}
+
 }  // namespace
 
 const verbs_soft_cm_table* connection_manager(std::uint32_t version) {
@@ -158,6 +173,8 @@ const verbs_soft_cm_table* connection_manager(std::uint32_t version) {
       .lookup = kGuarded<lookup>,
       .answer = kGuarded<answer>,
       .release = release_connection,
+      .show = kGuarded<show>,
+      .hide = hide,
   };
   return version == VERBS_SOFT_CM_VERSION ? &kTable : nullptr;
 }

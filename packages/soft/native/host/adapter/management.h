@@ -1,4 +1,5 @@
-// The general services of a device: the connection manager behind queue pair 1. Used under the device's lock.
+// The general services of a device: the connection manager behind queue pair 1, and the identifiers of its programs.
+// Used under the device's lock.
 #pragma once
 
 #include <memory>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "cm/manager.h"
+#include "host/adapter/identifiers.h"
 #include "host/ports/port_stack.h"
 #include "host/progress/clock.h"
 #include "nic/nic.h"
@@ -22,6 +24,7 @@ class Management final : public nic::MadSink, public cm::Outlet {
 
   cm::Manager& manager() { return manager_; }
   const cm::Manager& manager() const { return manager_; }
+  Identifiers& identifiers() { return identifiers_; }
   // Whether messages were sent since the last call: they leave when the ports are flushed.
   bool has_output() const { return has_output_; }
   bool take_output() { return std::exchange(has_output_, false); }
@@ -44,6 +47,7 @@ class Management final : public nic::MadSink, public cm::Outlet {
   const std::vector<std::unique_ptr<PortStack>>* ports_ = nullptr;
   bool has_output_ = false;
   cm::Manager manager_;
+  Identifiers identifiers_;
 };
 
 }  // namespace verbs::soft::host

@@ -46,6 +46,7 @@ class PacketEngine final : public Engine, private nic::NumberSource {
   nic::Nic& nic() { return *nic_; }
   const nic::Nic& nic() const { return *nic_; }
   cm::Manager& connections() { return management_->manager(); }
+  Identifiers& identifiers() { return management_->identifiers(); }
   const std::vector<std::unique_ptr<PortStack>>& ports() const { return ports_; }
   PortStack& port(std::uint8_t port_num) { return *ports_[port_num - 1u]; }  // from 1
   RawPackets* raw() const { return raw_.get(); }                             // nullptr if the model has no raw packets

@@ -1,6 +1,11 @@
 #include "host/devices/device_report.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "host/publication/reasons.h"
@@ -74,6 +79,31 @@ struct SrqEntry {
   std::uint32_t number, type, pd, cq;  // cq 0: those of the queue pairs
 };
 
+using CmIdEntry = std::pair<std::uint32_t, verbs_soft_cm_id>;
+
+void write_end(Json& json, const char* address_key, const char* port_key, const sockaddr_storage& end) {
+  char text[INET6_ADDRSTRLEN];
+  if (end.ss_family == AF_INET) {
+    const auto& ipv4 = reinterpret_cast<const sockaddr_in&>(end);
+    json.key(address_key).value(inet_ntop(AF_INET, &ipv4.sin_addr, text, sizeof text));
+    json.key(port_key).value(std::uint32_t{ntohs(ipv4.sin_port)});
+  } else if (end.ss_family == AF_INET6) {
+    const auto& ipv6 = reinterpret_cast<const sockaddr_in6&>(end);
+    json.key(address_key).value(inet_ntop(AF_INET6, &ipv6.sin6_addr, text, sizeof text));
+    json.key(port_key).value(std::uint32_t{ntohs(ipv6.sin6_port)});
+  }
+}
+
+void write_cm_id(Json& json, const CmIdEntry& entry) {
+  const auto& [number, id] = entry;
+  json.key("cmIdn").value(number).key("state").value(std::uint32_t{id.state});
+  json.key("portSpace").value(id.port_space).key("type").value(std::uint32_t{id.qp_type});
+  if (id.port_num != 0) json.key("portNum").value(std::uint32_t{id.port_num});
+  if (id.qp_num != 0) json.key("qpNum").value(id.qp_num);
+  write_end(json, "source", "sourcePort", id.source);
+  write_end(json, "destination", "destinationPort", id.destination);
+}
+
 template <typename Entry, typename Table, typename Copy>
 std::vector<Entry> copies(const Table& table, const Copy& copy_of) {
   std::vector<Entry> all;
@@ -99,7 +129,7 @@ void write_list(Json& json, const char* key, const std::vector<Entry>& entries, 
 void write_report(Json& json, Device& device) {
   std::vector<QueuePair> qps;
   const std::vector<nic::ReasonEvent> events = copy_reasons(device);
-  std::size_t count = 0, pds = 0, cqs = 0, mrs = 0, srqs = 0, contexts = 0;
+  std::size_t count = 0, pds = 0, cqs = 0, mrs = 0, srqs = 0, contexts = 0, cm_ids = 0;
   struct PortReport {
     std::uint32_t mtu;
     bool up;
@@ -115,6 +145,7 @@ void write_report(Json& json, Device& device) {
     mrs = core.nic().mrs().count();
     srqs = core.nic().srqs().count();
     contexts = device.adapter()->events.contexts().size();
+    cm_ids = core.engine.identifiers().count();
     core.nic().qps().for_each([&](const nic::Qp& qp) {
       if (qps.size() < kMostQueuePairs) qps.push_back(copy(qp));
     });
@@ -132,8 +163,9 @@ void write_report(Json& json, Device& device) {
   json.close(']').key("counters").open('{');
   device.report_counters([&](const char* key, std::uint64_t value) { json.key(key).value(value); });
   json.close('}');
-  for (const auto& [key, number] : {std::pair{"pdCount", pds}, std::pair{"cqCount", cqs}, std::pair{"mrCount", mrs},
-                                    std::pair{"srqCount", srqs}, std::pair{"contextCount", contexts}}) {
+  for (const auto& [key, number] :
+       {std::pair{"pdCount", pds}, std::pair{"cqCount", cqs}, std::pair{"mrCount", mrs}, std::pair{"srqCount", srqs},
+        std::pair{"contextCount", contexts}, std::pair{"cmIdCount", cm_ids}}) {
     json.key(key).value(static_cast<std::uint32_t>(number));
   }
   json.key("queuePairCount").value(static_cast<std::uint32_t>(count)).key("queuePairs").open('[');
@@ -158,6 +190,7 @@ void write_objects(Json& json, Device& device) {
   std::vector<MrEntry> mrs;
   std::vector<SrqEntry> srqs;
   std::vector<std::uint32_t> contexts;
+  std::vector<CmIdEntry> cm_ids;
   {
     DeviceCore& core = device.adapter()->core;
     const std::lock_guard guard(core.lock);
@@ -172,6 +205,9 @@ void write_objects(Json& json, Device& device) {
     });
     mrs = copies<MrEntry>(core.nic().mrs(), [](const nic::Mr& mr) {
       return MrEntry{mr.key >> 8, mr.lkey(), mr.rkey(), mr.pd->handle, mr.length};
+    });
+    core.engine.identifiers().for_each([&](std::uint32_t number, const verbs_soft_cm_id& id) {
+      if (cm_ids.size() < kMostObjects) cm_ids.emplace_back(number, id);
     });
   }
   json.open('{').key("device").value(device.config().name);
@@ -188,6 +224,7 @@ void write_objects(Json& json, Device& device) {
     json.key("srqn").value(srq.number).key("type").value(srq.type).key("pdn").value(srq.pd);
     if (srq.cq != 0) json.key("cqn").value(srq.cq);
   });
+  write_list(json, "cmIds", cm_ids, [&](const CmIdEntry& entry) { write_cm_id(json, entry); });
   write_list(json, "contexts", contexts, [&](std::uint32_t number) { json.key("ctxn").value(number); });
   json.close('}');
 }

@@ -53,6 +53,7 @@ int open_place(const Place& place, int flags) {
   std::string_view node;
   if (is_below(kNodes, place.name(), &node) && !node.empty() && (flags & O_DIRECTORY) == 0) {
     pthread_testcancel();
+    if (syscall(SYS_faccessat, place.directory(), place.path(), F_OK) != 0) return -1;
     return fail(ENXIO);  // as of a node without a driver
   }
   if ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0) {

@@ -12,8 +12,8 @@ namespace verbs::soft::system {
 
 class NetlinkMessage {
  public:
-  // Receivers have room for 4096 bytes: lists go on in another message.
-  static constexpr std::size_t kFull = 3900;
+  // Receivers have room for 4096 bytes, and an entry needs up to 400: lists go on in another message.
+  static constexpr std::size_t kFull = 3600;
 
   void begin(const nlmsghdr& request, std::uint16_t type, std::uint16_t flags, std::uint32_t port) {
     memory_.resize(0);

@@ -1,5 +1,7 @@
 #include "system/netlink/nldev.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <rdma/rdma_netlink.h>
 #include <sys/socket.h>
 
@@ -79,6 +81,42 @@ void put_queue_pair(std::string_view entry, NetlinkMessage& message) {
   message.put(RDMA_NLDEV_ATTR_RES_STATE, code_of(kQpStates, word_of(entry, "state")));
 }
 
+// An address as the kernel has it, 128 bytes. Nothing if the entry has none of that key.
+void put_address(std::string_view entry, int attribute, std::string_view key, std::string_view port_key,
+                 NetlinkMessage& message) {
+  TextOf<INET6_ADDRSTRLEN> text;
+  text.add(word_of(entry, key));
+  const auto port = htons(static_cast<std::uint16_t>(number_of(entry, port_key).value_or(0)));
+  sockaddr_storage address{};
+  auto& ipv4 = reinterpret_cast<sockaddr_in&>(address);
+  auto& ipv6 = reinterpret_cast<sockaddr_in6&>(address);
+  if (inet_pton(AF_INET, text.c_str(), &ipv4.sin_addr) == 1) {
+    ipv4.sin_family = AF_INET;
+    ipv4.sin_port = port;
+  } else if (inet_pton(AF_INET6, text.c_str(), &ipv6.sin6_addr) == 1) {
+    ipv6.sin6_family = AF_INET6;
+    ipv6.sin6_port = port;
+  } else {
+    return;
+  }
+  message.put(attribute, address);
+}
+
+void put_cm_id(std::string_view entry, NetlinkMessage& message) {
+  const auto number = [&](std::string_view key) { return number_of(entry, key); };
+  if (const auto port = number("portNum")) {
+    message.put(RDMA_NLDEV_ATTR_PORT_INDEX, static_cast<std::uint32_t>(*port));
+  }
+  if (const auto qp_num = number("qpNum")) {
+    message.put(RDMA_NLDEV_ATTR_RES_LQPN, static_cast<std::uint32_t>(*qp_num));
+    message.put(RDMA_NLDEV_ATTR_RES_TYPE, static_cast<std::uint8_t>(number("type").value_or(0)));
+  }
+  message.put(RDMA_NLDEV_ATTR_RES_PS, static_cast<std::uint32_t>(number("portSpace").value_or(0)));
+  message.put(RDMA_NLDEV_ATTR_RES_STATE, static_cast<std::uint8_t>(number("state").value_or(0)));
+  put_address(entry, RDMA_NLDEV_ATTR_RES_SRC_ADDR, "source", "sourcePort", message);
+  put_address(entry, RDMA_NLDEV_ATTR_RES_DST_ADDR, "destination", "destinationPort", message);
+}
+
 struct List {
   std::uint32_t command;
   int list, entry, id;  // attributes
@@ -92,6 +130,13 @@ constexpr List kLists[] = {
      RDMA_NLDEV_ATTR_RES_LQPN,
      "queuePairs",
      "qpNum",
+     {}},
+    {RDMA_NLDEV_CMD_RES_CM_ID_GET,
+     RDMA_NLDEV_ATTR_RES_CM_ID,
+     RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY,
+     RDMA_NLDEV_ATTR_RES_CM_IDN,
+     "cmIds",
+     "cmIdn",
      {}},
     {RDMA_NLDEV_CMD_RES_CQ_GET,
      RDMA_NLDEV_ATTR_RES_CQ,
@@ -301,12 +346,13 @@ class Exchange {
   }
 
   void summarize(const Publications& reports, std::string_view device) {
-    std::uint64_t contexts = 0, pds = 0, cqs = 0, qps = 0, mrs = 0, srqs = 0;
+    std::uint64_t contexts = 0, pds = 0, cqs = 0, qps = 0, cm_ids = 0, mrs = 0, srqs = 0;
     reports.of_device(device, [&](pid_t, std::string_view part) {
       contexts += number_of(part, "contextCount").value_or(0);
       pds += number_of(part, "pdCount").value_or(0);
       cqs += number_of(part, "cqCount").value_or(0);
       qps += number_of(part, "queuePairCount").value_or(0);
+      cm_ids += number_of(part, "cmIdCount").value_or(0);
       mrs += number_of(part, "mrCount").value_or(0);
       srqs += number_of(part, "srqCount").value_or(0);
     });
@@ -320,6 +366,7 @@ class Exchange {
     add("pd", pds);
     add("cq", cqs);
     add("qp", qps);
+    add("cm_id", cm_ids);
     add("mr", mrs);
     add("ctx", contexts);
     add("srq", srqs);
@@ -329,6 +376,7 @@ class Exchange {
   void put_object(const List& list, pid_t pid, std::string_view entry) {
     message_.put(list.id, static_cast<std::uint32_t>(number_of(entry, list.number).value_or(0)));
     if (list.command == RDMA_NLDEV_CMD_RES_QP_GET) put_queue_pair(entry, message_);
+    if (list.command == RDMA_NLDEV_CMD_RES_CM_ID_GET) put_cm_id(entry, message_);
     for (const Field& field : list.fields) {
       const auto value = field.size == 0 ? std::nullopt : number_of(entry, field.key);
       if (!value) continue;
@@ -343,12 +391,19 @@ class Exchange {
     message_.put(RDMA_NLDEV_ATTR_RES_PID, static_cast<std::uint32_t>(pid));
   }
 
+  // A program that asks for a port does not get identifiers of all ports, which it has asked for without one.
+  bool is_of_wanted_port(const List& list, std::string_view entry) const {
+    const auto port = wanted(RDMA_NLDEV_ATTR_PORT_INDEX);
+    return !port || list.command != RDMA_NLDEV_CMD_RES_CM_ID_GET || number_of(entry, "portNum").value_or(0) == *port;
+  }
+
   int list_objects(const List& list) {
     const Publications reports;
     return each_wanted([&](std::uint32_t index, std::string_view device) {
       begin(index, device);
       std::size_t start = message_.open(list.list);
       reports.entries(device, list.reported, [&](pid_t pid, std::string_view object) {
+        if (!is_of_wanted_port(list, object)) return;
         if (message_.is_full()) {
           message_.close(start);
           send();

@@ -88,6 +88,10 @@ TEST_CASE("the nodes of devices are character devices that cannot be opened") {
   CHECK(errno == ENXIO);
   CHECK(fopen(node.c_str(), "r") == nullptr);
   CHECK(errno == ENXIO);
+  CHECK(open("/dev/infiniband/uverbs7", O_RDWR) == -1);
+  CHECK(errno == ENOENT);
+  CHECK(fopen("/dev/infiniband/mlx5_perm_ctrl_local", "r") == nullptr);
+  CHECK(errno == ENOENT);
   CHECK(stat("/dev/infiniband/uverbs7", &status) == -1);
   CHECK(errno == ENOENT);
   DIR* entries = opendir("/dev/infiniband");

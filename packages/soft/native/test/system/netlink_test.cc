@@ -1,5 +1,7 @@
 // What rdma(8) asks the kernel, in a process with the preloaded library.
+#include <arpa/inet.h>
 #include <linux/netlink.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <rdma/rdma_netlink.h>
 #include <sys/socket.h>
@@ -11,6 +13,8 @@
 #include <vector>
 
 #include "test/abi/support/device_pair.h"
+#include "verbs_soft_cm.h"
+#include "verbs_soft_extension.h"
 
 using namespace verbs::soft::test;
 
@@ -250,10 +254,90 @@ TEST_CASE("objects and counters are those of the processes that have the device 
   CHECK(values.size() > 20);
 }
 
+TEST_CASE("identifiers of the connection manager: those of a process, in the state that they were shown last") {
+  configure("net0;net1");
+  Socket socket;
+  const verbs_soft_cm_table* cm =
+      verbs_soft_extension(VERBS_SOFT_EXTENSION_VERSION)->connection_manager(VERBS_SOFT_CM_VERSION);
+  REQUIRE(cm);
+  const Context context = open_device("net0");
+  const auto entries = [&] {
+    std::vector<std::multimap<int, std::string>> all;
+    const Answer answer = socket.ask(RDMA_NLDEV_CMD_RES_CM_ID_GET, NLM_F_DUMP, {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}});
+    CHECK(answer.error == 0);
+    for (const auto& message : answer.messages) {
+      CHECK(message.size() + NLMSG_HDRLEN <= 4096);
+      const auto outer = attributes(message);
+      for (const auto& [type, entry] : attributes(outer.find(RDMA_NLDEV_ATTR_RES_CM_ID)->second)) {
+        all.push_back(attributes(entry));
+      }
+    }
+    return all;
+  };
+  CHECK(entries().empty());
+  verbs_soft_cm_id id{};
+  id.state = VERBS_SOFT_CM_ID_LISTEN;
+  id.port_space = 0x106;  // TCP
+  id.qp_type = IBV_QPT_RC;
+  auto& source = reinterpret_cast<sockaddr_in&>(id.source);
+  source = {.sin_family = AF_INET, .sin_port = htons(7174), .sin_addr = {htonl(INADDR_ANY)}, .sin_zero = {}};
+  int keys[64];
+  REQUIRE(cm->show(context.get(), &keys[0], &id) == 0);
+  auto all = entries();
+  REQUIRE(all.size() == 1);
+  CHECK(number(all[0], RDMA_NLDEV_ATTR_RES_STATE) == 8);
+  CHECK(number(all[0], RDMA_NLDEV_ATTR_RES_PS) == 0x106);
+  CHECK(number(all[0], RDMA_NLDEV_ATTR_RES_PID) == static_cast<std::uint64_t>(getpid()));
+  CHECK(all[0].count(RDMA_NLDEV_ATTR_RES_LQPN) == 0);
+  CHECK(all[0].count(RDMA_NLDEV_ATTR_PORT_INDEX) == 0);
+  CHECK(all[0].count(RDMA_NLDEV_ATTR_RES_DST_ADDR) == 0);
+  const std::map<std::uint16_t, std::uint32_t> of_port = {{RDMA_NLDEV_ATTR_DEV_INDEX, 0},
+                                                          {RDMA_NLDEV_ATTR_PORT_INDEX, 1}};
+  const auto of_one_port = [&] {
+    const Answer answer = socket.ask(RDMA_NLDEV_CMD_RES_CM_ID_GET, NLM_F_DUMP, of_port);
+    REQUIRE(answer.messages.size() == 1);
+    return attributes(attributes(answer.messages[0]).find(RDMA_NLDEV_ATTR_RES_CM_ID)->second).size();
+  };
+  CHECK(of_one_port() == 0);
+  const std::string& bytes = all[0].find(RDMA_NLDEV_ATTR_RES_SRC_ADDR)->second;
+  REQUIRE(bytes.size() == sizeof(sockaddr_storage));
+  CHECK(std::memcmp(bytes.data(), &id.source, sizeof id.source) == 0);
+
+  // Of IPv6, in another state, with a queue pair.
+  id.state = VERBS_SOFT_CM_ID_CONNECT;
+  id.port_num = 1;
+  id.qp_num = 4711;
+  auto& destination = reinterpret_cast<sockaddr_in6&>(id.destination);
+  destination.sin6_family = AF_INET6;
+  destination.sin6_port = htons(18515);
+  REQUIRE(inet_pton(AF_INET6, "fd77::1", &destination.sin6_addr) == 1);
+  const auto cm_idn = static_cast<std::uint32_t>(number(all[0], RDMA_NLDEV_ATTR_RES_CM_IDN));
+  REQUIRE(cm->show(context.get(), &keys[0], &id) == 0);
+  const std::map<std::uint16_t, std::uint32_t> wanted = {{RDMA_NLDEV_ATTR_DEV_INDEX, 0},
+                                                         {RDMA_NLDEV_ATTR_RES_CM_IDN, cm_idn}};
+  const Answer one = socket.ask(RDMA_NLDEV_CMD_RES_CM_ID_GET, 0, wanted);
+  REQUIRE(one.messages.size() == 1);
+  const auto connected = attributes(one.messages[0]);
+  CHECK(number(connected, RDMA_NLDEV_ATTR_RES_STATE) == 5);
+  CHECK(number(connected, RDMA_NLDEV_ATTR_RES_LQPN) == 4711);
+  CHECK(number(connected, RDMA_NLDEV_ATTR_RES_TYPE) == IBV_QPT_RC);
+  CHECK(number(connected, RDMA_NLDEV_ATTR_PORT_INDEX) == 1);
+  CHECK(of_one_port() == 1);
+  const std::string& to = connected.find(RDMA_NLDEV_ATTR_RES_DST_ADDR)->second;
+  REQUIRE(to.size() == sizeof(sockaddr_storage));
+  CHECK(std::memcmp(to.data(), &id.destination, sizeof id.destination) == 0);
+
+  for (const int& key : keys) REQUIRE(cm->show(context.get(), &key, &id) == 0);
+  CHECK(entries().size() == 64);  // in messages that receivers have room for
+  for (const int& key : keys) cm->hide(context.get(), &key);
+  CHECK(entries().empty());
+  CHECK(socket.ask(RDMA_NLDEV_CMD_RES_CM_ID_GET, 0, wanted).error == ENOENT);
+}
+
 TEST_CASE("what cannot be answered is an error, and other sockets are the kernel's") {
   configure("net0");
   Socket socket;
-  CHECK(socket.ask(RDMA_NLDEV_CMD_RES_CM_ID_GET, NLM_F_DUMP, {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}}).error == EOPNOTSUPP);
+  CHECK(socket.ask(RDMA_NLDEV_CMD_RES_MR_GET_RAW, NLM_F_DUMP, {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}}).error == EOPNOTSUPP);
   CHECK(socket.ask(RDMA_NLDEV_CMD_GET, 0, {{RDMA_NLDEV_ATTR_DEV_INDEX, 7}}).error == EINVAL);
   CHECK(socket.ask(RDMA_NLDEV_CMD_GET, 0).error == EINVAL);
   CHECK(
