@@ -12,7 +12,8 @@ export function buildCases() {
   const program = join(build, 'interop');
   const sources = readdirSync(native).filter((name) => name.endsWith('.c'));
   const args = ['-std=gnu17', '-O2', '-Wall', '-Wextra', '-D_GNU_SOURCE', ...sources, '-libverbs', '-o', program];
-  const { status, stderr, error } = spawnSync(process.env['CC'] ?? 'cc', args, { cwd: native, encoding: 'utf8' });
+  const [compiler = 'cc', ...options] = (process.env['CC'] ?? 'cc').split(' ');
+  const { status, stderr, error } = spawnSync(compiler, [...options, ...args], { cwd: native, encoding: 'utf8' });
   if (status !== 0) throw new Problem(`the cases do not compile: ${error?.message ?? stderr}`);
   return program;
 }
