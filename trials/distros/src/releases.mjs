@@ -24,7 +24,6 @@ const tests = ['iproute2', 'python3-scapy'];
 
 const noEventQueues = 'The model has no event queues of DevX.';
 const noFlowTables = 'The model has no flow tables of DevX.';
-const noPrivilegedContexts = 'The model has no privileged context for the vport of another function.';
 
 /** @type {Release[]} */
 export const releases = [
@@ -53,9 +52,6 @@ export const releases = [
       'tests.test_mlx5_devx_async_events.Mlx5EventsTrafficTest.test_cq_error_event_cookie': noEventQueues,
       'tests.test_mlx5_devx_async_events.Mlx5EventsTrafficTest.test_cq_error_event_fd': noEventQueues,
       'tests.test_mlx5_flow.Mlx5MatcherTest.test_flow_table_drop': noFlowTables,
-      'tests.test_mlx5_flow.Mlx5MatcherTest.test_flow_rdma_transport_domain_traffic': noPrivilegedContexts,
-      'tests.test_mlx5_flow.Mlx5MatcherTest.test_priority_rdma_transport_domain_traffic': noPrivilegedContexts,
-      'tests.test_mlx5_rdma_ctrl.PrivilegeContextTestCase.test_mlx5_rdma_ctrl_obj_traffic': noPrivilegedContexts,
     },
   },
 ];
