@@ -21,6 +21,9 @@ export function argumentsOf(name) {
   return found?.[0][found[1]];
 }
 
+/** What a wait is rejected with by the signals of the calls: the reason that a signal has. */
+const ENDS = ['AbortError', 'TimeoutError'];
+
 export class Sequence {
   #world;
   #random;
@@ -182,7 +185,7 @@ export class Sequence {
           this.#absorb(name, value?.value ?? value, 1);
         },
         (error) => {
-          if (!isPromised(this.#world.core, error) && error?.name !== 'AbortError') wait.error = error;
+          if (!isPromised(this.#world.core, error) && !ENDS.includes(error?.name)) wait.error = error;
         },
       )
       .finally(() => {
