@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "verbs_soft_cancel.h"
 
@@ -33,7 +34,7 @@ void Channel::renew() noexcept {
   if (ibv.fd < 0) return;
   const int flags = fcntl(ibv.fd, F_GETFL), made = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
   if (made < 0 || dup3(made, ibv.fd, O_CLOEXEC) < 0) {
-    ::close(ibv.fd);
+    ::close(std::exchange(ibv.fd, -1));
   } else {
     fcntl(ibv.fd, F_SETFL, flags);
   }

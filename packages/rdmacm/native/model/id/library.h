@@ -12,7 +12,6 @@
 #include <set>
 #include <type_traits>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "model/id/id.h"
 #include "verbs_soft_boundary.h"
@@ -49,7 +48,7 @@ class Library {
   bool acknowledge(const Event* event) { return reported_.erase(event) != 0; }
   // In the child of a fork: identifiers are the parent's, as their devices are; channels serve those of the child.
   void leave_to_parent() noexcept {
-    std::swap(ids_, of_parent_);
+    of_parent_.merge(ids_);  // which needs no memory, and keeps those of the parent's own parent
     for (const auto& [ibv, channel] : channels_) channel->renew();
   }
   bool is_of_parent(const Id* id) const { return of_parent_.contains(const_cast<Id*>(id)); }
@@ -57,7 +56,7 @@ class Library {
 
  private:
   std::mt19937 random_{std::random_device{}()};
-  std::unordered_set<Id*> ids_, of_parent_;
+  std::set<Id*> ids_, of_parent_;
   std::set<const Event*> reported_;
   std::unordered_map<const rdma_event_channel*, Channel*> channels_;
 };

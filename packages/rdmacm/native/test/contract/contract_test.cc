@@ -172,6 +172,14 @@ TEST_CASE("in the child of a fork identifiers are the parent's, and channels are
     check(8, rdma_resolve_addr(id, nullptr, reinterpret_cast<sockaddr*>(&to), 1000) == 0);
     check(9, rdma_get_cm_event(channel, &event) == 0 && event->event == RDMA_CM_EVENT_ADDR_RESOLVED && event->id == id);
     check(10, rdma_ack_cm_event(event) == 0 && rdma_destroy_id(id) == 0);
+    // A daemon forks twice: the child of the child has none of either.
+    rdma_cm_id* own = nullptr;
+    check(11, rdma_create_id(channel, &own, nullptr, RDMA_PS_TCP) == 0);
+    const pid_t grandchild = fork();
+    if (grandchild == 0) _exit(refused(rdma_listen(listener, 4)) && refused(rdma_destroy_id(own)) ? 0 : 1);
+    int ended = -1;
+    check(12, waitpid(grandchild, &ended, 0) == grandchild && ended == 0);
+    check(13, rdma_destroy_id(own) == 0);
     rdma_destroy_event_channel(channel);
     _exit(failed);
   }
