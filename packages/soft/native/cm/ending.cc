@@ -130,7 +130,10 @@ void Manager::receive_dreq(const Arrival& arrival) {
   }
   connection->transaction = arrival.transaction;
   switch (connection->state) {
-    case State::kRepSent:  // the RTU was lost
+    case State::kRepSent:
+      // The RTU was lost, or is on its way still. Who ends a connection had one: the owner learns of both.
+      report(*connection, event_of(*connection, VERBS_SOFT_CM_READY));
+      [[fallthrough]];
     case State::kEstablished:
       arm(*connection, kNever);
       leave_established(*connection);

@@ -1,6 +1,7 @@
 // How connections end: by a side, by both, by neither.
 #include <algorithm>
 #include <cerrno>
+#include <vector>
 
 #include "test/cm/cm_network.h"
 
@@ -15,6 +16,33 @@ TEST_CASE("both sides disconnect at once") {
   network.run(10'000 * kMs);
   CHECK(network.client.count(VERBS_SOFT_CM_DISCONNECTED) == 1);
   CHECK(network.server.count(VERBS_SOFT_CM_DISCONNECTED) == 1);
+}
+
+TEST_CASE("a connection that ends before its confirmation has come was one: the owner learns of both") {
+  Network network;
+  network.listen();
+  const std::uint32_t id = network.connect();
+  network.run(kMs);
+  REQUIRE(network.accept(network.requested()) == 0);
+  network.run(kMs);
+  Mad late{};
+  network.drops = [&](const Mad& mad) {
+    const bool rtu = Network::attribute_of(mad) == Attribute::kRtu;
+    if (rtu) late = mad;
+    return rtu;
+  };
+  REQUIRE(network.client.manager.ready(id, {}, network.now) == 0);
+  REQUIRE(network.client.manager.disconnect(id, {}, network.now) == 0);
+  network.settle();
+  const auto types = [&] {
+    std::vector<int> result;
+    for (const Node::Heard& heard : network.server.heard) result.push_back(heard.event.type);
+    return result;
+  };
+  const std::vector<int> both{VERBS_SOFT_CM_REQUEST, VERBS_SOFT_CM_READY, VERBS_SOFT_CM_DISCONNECTED};
+  CHECK(types() == both);
+  network.server.manager.deliver(1, {.sgid = network.server.gid, .dgid = network.client.gid}, late, network.now);
+  CHECK(types() == both);
 }
 
 TEST_CASE("a disconnect without a response is given up after 7 seconds; a connection that is gone responds") {
