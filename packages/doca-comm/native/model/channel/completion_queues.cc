@@ -66,13 +66,13 @@ std::uint64_t CompletionQueues::backlog(int count) const {
   return queues_.size() * static_cast<std::uint64_t>(largest + count);
 }
 
-bool CompletionQueues::arm() {
+bool CompletionQueues::arm(Awaits awaits) {
   events_wanted_ = true;
   bool some = false;
   for (Queue& queue : queues_) {
-    if (queue.armed || ibv_req_notify_cq(queue.cq, 0) != 0) continue;
-    queue.armed = true;
-    ++armed_;
+    if (queue.awaits >= awaits || ibv_req_notify_cq(queue.cq, awaits == Awaits::kSolicited) != 0) continue;
+    if (queue.awaits == Awaits::kNothing) ++armed_;
+    queue.awaits = awaits;
     idle_ = false;
     some = true;
   }
@@ -96,8 +96,8 @@ bool CompletionQueues::drain_events() {
 bool CompletionQueues::take_event(const ibv_cq* cq) {
   const auto found = std::find_if(queues_.begin(), queues_.end(), [&](const Queue& queue) { return queue.cq == cq; });
   if (found == queues_.end()) return false;
-  if (found->armed) --armed_;
-  found->armed = false;
+  if (found->awaits != Awaits::kNothing) --armed_;
+  found->awaits = Awaits::kNothing;
   idle_ = false;
   return true;
 }

@@ -24,9 +24,11 @@ class CompletionQueues {
   void release(ibv_cq* cq, int entries);
   // The number of completions, 0 if all queues are empty, negative on failure.
   int poll(ibv_wc* completions, int count);
-  // Requests one event of each queue for its next completion. Completions that are there already give no event: poll
-  // afterwards. True if a queue was not armed before.
-  bool arm();
+  // What an armed queue gives its event for: the next completion, or the next that the peer asked for or that failed.
+  enum class Awaits { kNothing, kSolicited, kAny };
+  // Requests one event of each queue. Completions that are there already give no event: poll afterwards. True if a queue
+  // was not armed before, or for less.
+  bool arm(Awaits awaits = Awaits::kAny);
   bool armed() const { return armed_ == queues_.size(); }
   // Gets and acknowledges all events, which makes progress. True if there was an event, or if that cannot be known.
   bool drain_events();
@@ -42,7 +44,7 @@ class CompletionQueues {
     int size;
     int reserved = 0;
     int released = 0;  // of the reserved: free when the queue is empty
-    bool armed = false;
+    Awaits awaits = Awaits::kNothing;
   };
 
   ibv_context* context_ = nullptr;

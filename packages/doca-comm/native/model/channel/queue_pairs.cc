@@ -164,6 +164,7 @@ int QueuePairs::post_control(std::uint32_t slot) {
   request.sg_list = &sge;
   request.num_sge = 1;
   request.opcode = IBV_WR_SEND;
+  request.send_flags = IBV_SEND_SOLICITED;
   return Verbs::post_send(control_, &request);
 }
 

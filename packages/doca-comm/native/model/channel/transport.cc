@@ -256,12 +256,29 @@ Nanos Transport::keep_alive(Liveness& liveness, Nanos time) {
   return waits ? Liveness::kAnswerTime : Liveness::kInterval - Liveness::kAnswerTime;
 }
 
+bool Transport::awaits_report() {
+  bool report = false;
+  bool slot = false;
+  peers_.each([&](const Peer& peer) {
+    if (peer.blocked) (peer.connection->has_credit() ? slot : report) = true;
+  });
+  return report && !slot;
+}
+
 void Transport::arm_send() {
+  using Awaits = CompletionQueues::Awaits;
   send_events_.clear();
   send_armed_ = true;
   sends_.drain_events();
-  sends_.arm();
   poll_sends();
+  // While the queue of a peer is full, acknowledgements of what is in it would be events for nothing.
+  const bool report = awaits_report();
+  sends_.arm(report ? Awaits::kSolicited : Awaits::kAny);
+  poll_sends();
+  if (report && !awaits_report()) {
+    sends_.arm(Awaits::kAny);
+    poll_sends();
+  }
   bool room = false;
   peers_.each([&](Peer& peer) {
     if (!peer.lost && peer.connection->all_unsignaled()) peer.connection->flush();

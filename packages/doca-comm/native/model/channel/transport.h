@@ -103,6 +103,8 @@ class Transport {
   // Whether the peer can be sent something now.
   doca_error_t sendable(Peer& peer);
   bool has_room(const Peer& peer) const { return peer.connection->has_slot() && peer.connection->has_credit(); }
+  // Whether no completion of this end can make room for a message that was refused, but a report of its peer.
+  bool awaits_report();
   void send_disconnect(Peer& peer);
   // Calls `call` with the peer of that number, or with all of them.
   template <typename Call>
