@@ -26,8 +26,8 @@ class CompletionQueues {
   int poll(ibv_wc* completions, int count);
   // What an armed queue gives its event for: the next completion, or the next that the peer asked for or that failed.
   enum class Awaits { kNothing, kSolicited, kAny };
-  // Requests one event of each queue. Completions that are there already give no event: poll afterwards. True if a queue
-  // was not armed before, or for less.
+  // Requests one event of each queue. Completions that are there already give no event: poll afterwards. True if a
+  // queue was not armed before, or for less.
   bool arm(Awaits awaits = Awaits::kAny);
   bool armed() const { return armed_ == queues_.size(); }
   // Gets and acknowledges all events, which makes progress. True if there was an event, or if that cannot be known.
