@@ -16,6 +16,9 @@ const BOUND = 100;
 /** The engines of this thread, for calls that block until the other end of a connection has made progress as well. */
 const engines = new Set<WeakRef<Engine>>();
 
+/** The engines that somebody waits for. They must not be collected, nor what waits, and nothing else holds them. */
+const awaited = new Set<Engine>();
+
 /**
  * A progress engine (`doca_pe`). Everything of Comch happens inside {@link progress}: who waits either calls it, or sleeps.
  * Sleeping is what DOCA's guide says: progress until nothing happens, request a notification, progress once more, and wait
@@ -28,8 +31,9 @@ export class Engine {
   readonly #woken = new Set<number>();
   readonly #bounded: boolean;
   readonly #self = new WeakRef(this);
+  /** The sources with somebody who waits. */
+  readonly #holders = new Set<object>();
   #sleepers = 0;
-  #holders = 0;
   #armed = false;
   #watched = false;
   #running = false;
@@ -101,16 +105,26 @@ export class Engine {
     this.#sleepers--;
   }
 
-  /** A source begins or ends to keep the event loop alive. */
-  hold(held: boolean): void {
-    this.#holders += held ? 1 : -1;
-    native.holdEngine(this.handle, this.#holders > 0);
+  /** Somebody waits for the source: it is held, and keeps the event loop alive. */
+  hold(source: object): void {
+    this.#holders.add(source);
+    awaited.add(this);
+    native.holdEngine(this.handle, true);
+  }
+
+  /** Nobody waits for it any more. */
+  release(source: object): void {
+    this.#holders.delete(source);
+    if (this.#holders.size > 0) return;
+    awaited.delete(this);
+    native.holdEngine(this.handle, false);
   }
 
   /** `doca_pe_destroy`, once it has no context any more. */
   close(): void {
     clearInterval(this.#timer);
     engines.delete(this.#self);
+    awaited.delete(this);
     native.destroyEngine(this.handle);
   }
 
@@ -142,7 +156,7 @@ export class Engine {
       engine.#run();
     };
     checked(native.watchEngine(this.handle, readable), 'doca_pe_get_notification_handle');
-    native.holdEngine(this.handle, this.#holders > 0);
+    native.holdEngine(this.handle, this.#holders.size > 0);
     this.#watched = true;
     // A call that blocked has requested a notification, without a watcher.
     if (this.#armed) this.#disarm();

@@ -22,14 +22,14 @@ export class Source implements EventSource {
   arm(): void {
     const engine = this.#engine();
     if (engine === undefined) return;
-    if (!this.#held) engine.hold(true);
+    if (!this.#held) engine.hold(this);
     this.#held = true;
     if (this.#asleep !== undefined) return;
     this.#asleep = engine;
     engine.sleep();
   }
   rest(): void {
-    if (this.#held) this.#asleep?.hold(false);
+    if (this.#held) this.#asleep?.release(this);
     this.#held = false;
   }
   disarm(): void {
@@ -41,7 +41,7 @@ export class Source implements EventSource {
   call(): void {
     if (this.#asleep === undefined) return;
     this.#asleep.wake();
-    if (this.#held) this.#asleep.hold(false);
+    if (this.#held) this.#asleep.release(this);
     this.#held = false;
     this.#asleep = undefined;
     this.#callback?.();

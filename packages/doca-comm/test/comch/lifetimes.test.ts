@@ -1,13 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { allocMmap } from '../../dist/index.js';
+import { allocMmap, Client, openDevice } from '../../dist/index.js';
 import { script } from '../helpers/program.js';
-import { clientOf, pairOf, serverOf } from './helpers.js';
+import { clientOf, pairOf, serverOf, text } from './helpers.js';
 
 test('what nobody closed is freed by garbage collection, also in the middle of transfers', async () => {
   const program = script('comch-abandon.mjs', []);
   expect([await program.ended, program.output()]).toEqual([0, '0 left\n']);
 }, 60_000);
+
+test('an end that only its own waiting refers to is not collected while it waits', async () => {
+  const server = serverOf('waits');
+  const received = (async () => {
+    const device = openDevice('doca_host0', { api: 'comch' });
+    await using client = new Client({ device, name: 'waits' });
+    return text(await (await client.connect()).receive());
+  })();
+  const connection = await server.accept();
+  for (let i = 0; i < 20; i++) {
+    globalThis.gc?.();
+    await sleep(5);
+  }
+  await connection.send(Buffer.from('still there'));
+  expect(await received).toBe('still there');
+});
 
 test('clients in worker threads; what a thread leaves open ends with it', async () => {
   const program = script('comch-workers.mjs', []);
