@@ -12,15 +12,18 @@ import { chains } from './src/checks.mjs';
 import { runCommand } from './src/command.mjs';
 import { measured } from './src/measured.mjs';
 import { withSecondAttempt } from './src/report/second-attempt.mjs';
+import { described, keysOf, notePassed, passedAt } from './src/report/passed.mjs';
 import { expectedSuites, removeOldReports, resultOf } from './src/report/suites.mjs';
 import { add, describe } from './src/report/tally.mjs';
 
-const usage = `Usage: npm test [-- [PACKAGE…] [--changed] [--strict]]
+const usage = `Usage: npm test [-- [PACKAGE…] [--changed] [--again] [--strict]]
 
-Every check and every test. With names of packages (hbl, soft, cli), only their tests, without the checks.
+Every check and every test. With names of packages (hbl, soft, cli), only their tests, without the checks. The tests of a
+package that passed with the same content before do not run again.
 
   PACKAGE    the name of a package's folder
   --changed  the packages with changes since the last commit
+  --again    run what passed before as well
   --strict   a test that fails has failed, however a second attempt would end
   --help     print this text`;
 
@@ -34,6 +37,7 @@ function readOptions(args) {
     allowPositionals: true,
     options: {
       changed: { type: 'boolean', default: false },
+      again: { type: 'boolean', default: false },
       strict: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -77,7 +81,13 @@ async function test(options) {
   const withChecks = options.names.length === 0 && !options.changed;
   const env = setUp({ forTests: true });
   const suites = expectedSuites().filter(({ directory }) => packages.includes(directory));
-  removeOldReports();
+  const keys = keysOf(outputOf('turbo', ['run', 'test', '--dry=json'], { env }));
+  const passed = (options.again ? [] : packages).flatMap((directory) => {
+    const at = passedAt(directory, keys.get(directory), suites);
+    return at === undefined ? [] : [{ directory, at }];
+  });
+  const due = packages.filter((directory) => !passed.some((known) => known.directory === directory));
+  removeOldReports(due);
 
   /** @type {{ name: string, processor: number, seconds: number }[]} */
   const costs = [];
@@ -99,15 +109,24 @@ async function test(options) {
   // At the lowest priority, so that they take no time from a test.
   const checking = (withChecks ? chains : []).map(runChecks);
   // One suite after the other: they share the loopback addresses, and each uses all processors already.
-  let testsFailed = false;
-  for (const directory of packages) {
+  /** @type {Set<string>} */
+  const failedPackages = new Set();
+  for (const directory of due) {
     const name = `./${relative(root, directory)}`;
-    if (!(await run(relative(root, directory), 'turbo', [...turbo, '--filter', name, 'test']))) testsFailed = true;
+    notePassed(directory, undefined);
+    if (!(await run(relative(root, directory), 'turbo', [...turbo, '--filter', name, 'test'])))
+      failedPackages.add(directory);
   }
   const checksFailed = (await Promise.all(checking)).flat();
 
-  const results = suites.map((suite) => ({ name: suite.name, ...judge(suite, env, options.strict) }));
+  const results = suites.map((suite) => ({ ...suite, ...judge(suite, env, options.strict) }));
+  for (const directory of due) {
+    const own = results.filter((result) => result.directory === directory);
+    const clean = own.every(({ failed, unsteady }) => failed === 0 && unsteady.length === 0);
+    if (clean && !failedPackages.has(directory)) notePassed(directory, keys.get(directory));
+  }
   console.log(`\n${describeCosts(costs)}\n`);
+  for (const known of passed) console.log(described(known));
   for (const result of results) {
     console.log(`${result.name}: ${describe(result)}`);
     for (const name of result.skipped) console.log(`  skipped: ${name}`);
@@ -117,10 +136,15 @@ async function test(options) {
     for (const failure of failures) tell(`FAILED in ${name}`, failure);
   }
   const total = add(results);
-  const unexplained = testsFailed && results.every((result) => result.failed === 0 && result.unsteady.length === 0);
+  const unexplained =
+    failedPackages.size > 0 && results.every((result) => result.failed === 0 && result.unsteady.length === 0);
   if (unexplained) console.log('\na command of the tests failed, though no report has a failure; see above');
   if (checksFailed.length > 0) console.log(`\nchecks that failed (see above): ${checksFailed.join(', ')}`);
-  console.log(`\n${describe(total)}`);
+  const before =
+    passed.length === 0
+      ? ''
+      : `, of which the tests of ${passed.map(({ directory }) => basename(directory)).join(', ')} at an earlier run`;
+  console.log(`\n${describe(total)}${before}`);
   return checksFailed.length > 0 || unexplained || total.failed > 0 ? 1 : 0;
 }
 

@@ -69,9 +69,14 @@ export function expectedSuites() {
   });
 }
 
-/** Old reports must not speak for a suite that does not run this time. */
-export function removeOldReports() {
-  for (const { report, again } of expectedSuites()) for (const file of [report, again]) rmSync(file, { force: true });
+/**
+ * Old reports must not speak for the suites of packages that run this time.
+ * @param {string[]} directories
+ */
+export function removeOldReports(directories) {
+  for (const { directory, report, again } of expectedSuites()) {
+    if (directories.includes(directory)) for (const file of [report, again]) rmSync(file, { force: true });
+  }
 }
 
 /**
