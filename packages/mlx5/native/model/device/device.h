@@ -76,7 +76,8 @@ Device& add_device(ibv_device* ibv);
 struct Context {
   ibv_context* ibv = nullptr;  // after its closing another one of its command file
   Device* device = nullptr;
-  verbs_soft_verbs base{};  // the NIC's own control verbs
+  verbs_soft_verbs base{};                         // the NIC's own control verbs
+  std::unordered_map<std::uint32_t, ibv_pd*> pds;  // whose numbers the program has asked for; they may be gone
   struct stat command_file{};
   bool closed = false;
 };
@@ -91,6 +92,10 @@ const verbs_soft_extension_table* soft();
 bool is_ours(const ibv_device* device);
 // The open context of a device of ours; nullptr for any other.
 Context* context_of(const ibv_context* verbs);
+
+// The protection domain with that number, as commands name it; nullptr unless mlx5dv_init_obj() has told the number and
+// the domain still is there. Under the model's mutex.
+ibv_pd* find_pd(const Context& context, std::uint32_t pdn);
 
 // While one exists, no frame passes the device's tables. error() is EIO in a forked child, which has no device.
 class DeviceLock {
