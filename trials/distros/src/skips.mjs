@@ -169,6 +169,13 @@ export const skips = [
   },
   {
     device: 'mlx5',
+    says: /Raw Packet QP/,
+    whose: 'feature',
+    why: 'creation flags of raw queue pairs, of which the tests choose some at random',
+    most: { bookworm: 6, trixie: 6, sid: 6 },
+  },
+  {
+    device: 'mlx5',
     says: /HCA CAPs 2/,
     whose: 'feature',
     why: 'no second block of general capabilities, and no counters of a bulk by it',
