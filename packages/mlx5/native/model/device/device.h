@@ -23,8 +23,8 @@ namespace steering = verbs::mlx5::steering;
 
 class FlowEntry;
 
-// Each direction has tables of its own.
-enum class Direction : std::uint8_t { kReceive, kTransmit };
+// Each direction has tables of its own: Ethernet frames of raw queue pairs, and RoCE packets of all others.
+enum class Direction : std::uint8_t { kReceive, kTransmit, kRdmaReceive, kRdmaTransmit };
 
 // How many objects of each limited kind exist.
 struct Quota {
@@ -46,7 +46,7 @@ class Device {
     return entry->second;
   }
 
-  steering::RootTables& root(Direction direction) { return direction == Direction::kReceive ? receive : transmit; }
+  steering::RootTables& root(Direction direction) { return roots[static_cast<std::size_t>(direction)]; }
 
   ibv_device* const ibv;
   Capabilities capabilities;
@@ -55,10 +55,11 @@ class Device {
   Quota quota;
   std::uint32_t next_id = 1;  // tables, counters and TIRs share one range of numbers
   std::unordered_map<const steering::Rule*, std::shared_ptr<FlowEntry>> entries;
+  std::uint32_t rdma_flows = 0;  // for RoCE packets, which pass the tables while there are any
 
   // Under the device's lock.
-  steering::RootTables receive, transmit;
-  steering::Pipeline receive_pipeline, transmit_pipeline;
+  std::array<steering::RootTables, 4> roots;
+  steering::Pipeline receive_pipeline, transmit_pipeline, rdma_pipeline;
   std::array<std::uint64_t*, steering::kDropReasons> drops{};
   std::uint32_t clocked = 0;  // number of actions that need the time
 

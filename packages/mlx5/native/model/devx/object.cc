@@ -6,6 +6,7 @@
 
 #include "model/devx/capabilities.h"
 #include "model/devx/events.h"
+#include "model/devx/flow_table.h"
 #include "model/devx/queues.h"
 #include "steering/headers/bytes.h"
 
@@ -33,6 +34,7 @@ struct Exported {
 };
 
 constexpr std::uint16_t kQueryHcaCap = 0x100, kCreateCq = 0x400, kCreateQp = 0x500, kCreateTir = 0x900;
+constexpr std::uint16_t kCreateFlowTable = 0x930, kCreateFlowGroup = 0x933, kSetFlowTableEntry = 0x936;
 constexpr std::uint16_t kAllocFlowCounter = 0x939;
 
 struct Command {
@@ -65,6 +67,12 @@ DevxStatus create(Context& context, const Command& command, std::unique_ptr<Devx
       return DevxCq::create(context, command.in, command.out, object);
     case kCreateQp:
       return DevxQp::create(context, command.in, command.out, object);
+    case kCreateFlowTable:
+      return DevxTable::create(context, command.in, command.out, object);
+    case kCreateFlowGroup:
+      return DevxGroup::create(context, command.in, command.out, object);
+    case kSetFlowTableEntry:
+      return DevxEntry::create(context, command.in, command.out, object);
     case kCreateTir:
       return DevxTir::create(context, command.in, command.out, object);
     default:
@@ -88,10 +96,12 @@ DevxObject* find_devx_object(const Context& context, std::uint16_t query_opcode,
   return found;
 }
 
-// Each before those that it uses: queue pairs, then their completion queues.
+// Each before those that it uses: entries, groups, tables; queue pairs, completion queues.
 void forget_devx_objects(Context& context) {
   handles().remove_if([&](const mlx5dv_devx_obj& handle) { return handle.context == &context; });
-  objects().remove_if([&](const DevxObject& object) { return object.owner == &context && !object.in_use(); });
+  for (int depth = 0; depth < 3; ++depth) {
+    objects().remove_if([&](const DevxObject& object) { return object.owner == &context && !object.in_use(); });
+  }
   objects().remove_if([&](const DevxObject& object) { return object.owner == &context; });
 }
 

@@ -196,8 +196,11 @@ int choose_tables(const mlx5dv_flow_matcher_attr& attr, Direction* direction) {
       *direction = Direction::kTransmit;
       return 0;
     case MLX5DV_FLOW_TABLE_TYPE_RDMA_RX:
+      *direction = Direction::kRdmaReceive;
+      return 0;
     case MLX5DV_FLOW_TABLE_TYPE_RDMA_TX:
-      return EOPNOTSUPP;  // RoCE packets pass no tables in the model
+      *direction = Direction::kRdmaTransmit;
+      return 0;
     default:
       return EINVAL;  // also FDB: the model has no e-switch
   }
