@@ -22,8 +22,6 @@ const load = [
 ];
 const tests = ['iproute2', 'python3-scapy'];
 
-const noFlowTables = 'The model has no flow tables of DevX.';
-
 /** @type {Release[]} */
 export const releases = [
   {
@@ -48,7 +46,6 @@ export const releases = [
     failing: {
       'tests.test_device.DMTest.test_multi_process_alloc_dm':
         "It hands a context to another process by pickle, which Python 3.14's way to start processes asks for.",
-      'tests.test_mlx5_flow.Mlx5MatcherTest.test_flow_table_drop': noFlowTables,
     },
   },
 ];

@@ -16,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "model/abi/functions.h"
 #include "model/devx/object.h"
 
 namespace verbs::mlx5::model {

@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 
-#include "model/flow/entry.h"
 #include "steering/headers/bytes.h"
 
 namespace verbs::mlx5::model {
@@ -25,6 +24,8 @@ constexpr std::size_t kCriteriaAt = 63, kMaskAt = 64;
 // SET_FLOW_TABLE_ENTRY.
 constexpr std::size_t kGroupAt = 69, kActionAt = 78, kDestinationsAt = 81, kCountersAt = 85, kValueAt = 128;
 constexpr std::uint16_t kAllow = 1, kDrop = 2;
+// Of masks and values in commands; the sections behind are no part of them.
+constexpr std::size_t kGivenSize = 512;
 
 // The types of tables, by their numbers.
 std::optional<Direction> direction_of(std::uint8_t type) {
@@ -80,12 +81,12 @@ DevxStatus DevxTable::query(std::span<const std::uint8_t>, std::span<std::uint8_
 
 DevxStatus DevxGroup::create(Context& context, std::span<const std::uint8_t> in, std::span<std::uint8_t> out,
                              std::unique_ptr<DevxObject>* object) {
-  if (in.size() < kMaskAt + steering::kMatchSize) return DevxStatus::kBadInputLength;
+  if (in.size() < kMaskAt + kGivenSize) return DevxStatus::kBadInputLength;
   auto* table = named<DevxTable>(context, kQueryTable, in, kTableAt);
   if (!table) return DevxStatus::kBadResource;
   if (direction_of(in[kTypeAt]) != table->direction) return DevxStatus::kBadParam;
   std::array<std::uint8_t, steering::kMatchSize> mask{};
-  filter_mask(in.subspan(kMaskAt, steering::kMatchSize), in[kCriteriaAt], mask);
+  steering::filter_mask(in.subspan(kMaskAt, kGivenSize), in[kCriteriaAt], mask);
   const DeviceLock lock(context);
   if (lock.error() != 0) return DevxStatus::kBadResource;
   *object = std::make_unique<DevxGroup>(context, new_id(context), *table, mask);
@@ -109,7 +110,7 @@ DevxStatus DevxGroup::query(std::span<const std::uint8_t>, std::span<std::uint8_
 
 DevxStatus DevxEntry::create(Context& context, std::span<const std::uint8_t> in, std::span<std::uint8_t>,
                              std::unique_ptr<DevxObject>* object) {
-  if (in.size() < kValueAt + steering::kMatchSize) return DevxStatus::kBadInputLength;
+  if (in.size() < kValueAt + kGivenSize) return DevxStatus::kBadInputLength;
   auto* group = named<DevxGroup>(context, kQueryGroup, in, kGroupAt);
   auto* table = named<DevxTable>(context, kQueryTable, in, kTableAt);
   if (!group || !table) return DevxStatus::kBadResource;
@@ -118,7 +119,8 @@ DevxStatus DevxEntry::create(Context& context, std::span<const std::uint8_t> in,
   const std::uint16_t action = load16(in.data() + kActionAt);
   if (action != kAllow && action != kDrop) return DevxStatus::kBadParam;
   if (load24(in.data() + kDestinationsAt) != 0 || load24(in.data() + kCountersAt) != 0) return DevxStatus::kBadParam;
-  const std::span<const std::uint8_t, steering::kMatchSize> value(in.data() + kValueAt, steering::kMatchSize);
+  std::array<std::uint8_t, steering::kMatchSize> value{};
+  std::copy_n(in.begin() + kValueAt, kGivenSize, value.begin());
   if (group->matcher().is_outside_mask(value)) return DevxStatus::kBadParam;
   const DeviceLock lock(context);
   if (lock.error() != 0) return DevxStatus::kBadResource;

@@ -4,8 +4,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "model/abi/functions.h"
-
 namespace verbs::mlx5::model {
 namespace {
 
