@@ -59,7 +59,10 @@ DevxStatus DevxTable::create(Context& context, std::span<const std::uint8_t> in,
   const Capabilities& limits = context.device->capabilities;
   const std::optional<Direction> direction = direction_of(in[kTypeAt]);
   // What other flags ask for (encapsulation, tables of the program's own memory) the commands do not have here.
-  if (!direction || in[kLevelAt - 1] != 0 || in[kLevelAt] > limits.max_ft_level) return DevxStatus::kBadParam;
+  if (!direction || in[kLevelAt - 1] != 0) return DevxStatus::kBadParam;
+  // The capability is that of the tables of frames.
+  const bool frames = direction == Direction::kReceive || direction == Direction::kTransmit;
+  if (frames && in[kLevelAt] > limits.max_ft_level) return DevxStatus::kBadParam;
   if (context.device->quota.tables >> limits.log_max_ft_num != 0) return DevxStatus::kLimit;
   *object = std::make_unique<DevxTable>(context, new_id(context), *direction, in[kLevelAt]);
   store24(out.data() + 9, (*object)->id);

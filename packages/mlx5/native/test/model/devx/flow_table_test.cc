@@ -13,7 +13,7 @@ Bytes table_command(std::uint8_t type) {
   Bytes in(64);
   put(in, 0, 0x930, 2);
   put(in, 16, type, 1);
-  put(in, 25, 10, 1);
+  put(in, 25, type == kRxTable ? 200 : 10, 1);
   return in;
 }
 Bytes group_command(std::uint8_t type, std::uint32_t table) {
@@ -133,7 +133,7 @@ TEST_CASE("commands of tables that are refused") {
     return status;
   };
   CHECK(refused(table_command(kRxTable), 16, 4, 1) == kBadParam);                  // the e-switch's
-  CHECK(refused(table_command(kRxTable), 25, 65, 1) == kBadParam);                 // a level too many
+  CHECK(refused(table_command(1), 25, 65, 1) == kBadParam);                        // a level too many
   CHECK(refused(table_command(kRxTable), 24, 0x20, 1) == kBadParam);               // in the program's memory
   CHECK(refused(group_command(kRxTable, table), 21, 0xfffff, 3) == kBadResource);  // no such table
   CHECK(refused(group_command(kRxTable, table), 16, kTxTable, 1) == kBadParam);    // of another type
