@@ -171,4 +171,14 @@
     (struct mlx5dv_devx_event_channel * event_channel, struct mlx5dv_devx_async_event_hdr * event_data,                \
      size_t event_resp_len),                                                                                           \
     (event_channel, event_data, event_resp_len))                                                                       \
-  X(int, mlx5dv_devx_query_eqn, (struct ibv_context * context, uint32_t vector, uint32_t *eqn), (context, vector, eqn))
+  X(int, mlx5dv_devx_query_eqn, (struct ibv_context * context, uint32_t vector, uint32_t *eqn),                        \
+    (context, vector, eqn))                                                                                            \
+  X(struct mlx5dv_devx_cmd_comp *, mlx5dv_devx_create_cmd_comp, (struct ibv_context * context), (context))             \
+  X(void, mlx5dv_devx_destroy_cmd_comp, (struct mlx5dv_devx_cmd_comp * cmd_comp), (cmd_comp))                          \
+  X(int, mlx5dv_devx_obj_query_async,                                                                                  \
+    (struct mlx5dv_devx_obj * obj, const void *in, size_t inlen, size_t outlen, uint64_t wr_id,                        \
+     struct mlx5dv_devx_cmd_comp *cmd_comp),                                                                           \
+    (obj, in, inlen, outlen, wr_id, cmd_comp))                                                                         \
+  X(int, mlx5dv_devx_get_async_cmd_comp,                                                                               \
+    (struct mlx5dv_devx_cmd_comp * cmd_comp, struct mlx5dv_devx_async_cmd_hdr * cmd_resp, size_t cmd_resp_len),        \
+    (cmd_comp, cmd_resp, cmd_resp_len))

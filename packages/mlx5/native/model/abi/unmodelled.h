@@ -33,26 +33,17 @@
     (cq, in, inlen, out, outlen))                                                                                      \
   X(int, mlx5dv_devx_cq_query, (struct ibv_cq * cq, const void *in, size_t inlen, void *out, size_t outlen),           \
     (cq, in, inlen, out, outlen))                                                                                      \
-  X(struct mlx5dv_devx_cmd_comp *, mlx5dv_devx_create_cmd_comp, (struct ibv_context * context), (context))             \
   X(struct mlx5dv_devx_eq *, mlx5dv_devx_create_eq,                                                                    \
     (struct ibv_context * ibctx, const void *in, size_t inlen, void *out, size_t outlen),                              \
     (ibctx, in, inlen, out, outlen))                                                                                   \
-  X(void, mlx5dv_devx_destroy_cmd_comp, (struct mlx5dv_devx_cmd_comp * cmd_comp), (cmd_comp))                          \
   X(int, mlx5dv_devx_destroy_eq, (struct mlx5dv_devx_eq * eq), (eq))                                                   \
   X(int, mlx5dv_devx_free_msi_vector, (struct mlx5dv_devx_msi_vector * msi), (msi))                                    \
-  X(int, mlx5dv_devx_get_async_cmd_comp,                                                                               \
-    (struct mlx5dv_devx_cmd_comp * cmd_comp, struct mlx5dv_devx_async_cmd_hdr * cmd_resp, size_t cmd_resp_len),        \
-    (cmd_comp, cmd_resp, cmd_resp_len))                                                                                \
   X(int, mlx5dv_devx_ind_tbl_modify,                                                                                   \
     (struct ibv_rwq_ind_table * ind_tbl, const void *in, size_t inlen, void *out, size_t outlen),                      \
     (ind_tbl, in, inlen, out, outlen))                                                                                 \
   X(int, mlx5dv_devx_ind_tbl_query,                                                                                    \
     (struct ibv_rwq_ind_table * ind_tbl, const void *in, size_t inlen, void *out, size_t outlen),                      \
     (ind_tbl, in, inlen, out, outlen))                                                                                 \
-  X(int, mlx5dv_devx_obj_query_async,                                                                                  \
-    (struct mlx5dv_devx_obj * obj, const void *in, size_t inlen, size_t outlen, uint64_t wr_id,                        \
-     struct mlx5dv_devx_cmd_comp *cmd_comp),                                                                           \
-    (obj, in, inlen, outlen, wr_id, cmd_comp))                                                                         \
   X(int, mlx5dv_devx_qp_modify, (struct ibv_qp * qp, const void *in, size_t inlen, void *out, size_t outlen),          \
     (qp, in, inlen, out, outlen))                                                                                      \
   X(int, mlx5dv_devx_qp_query, (struct ibv_qp * qp, const void *in, size_t inlen, void *out, size_t outlen),           \

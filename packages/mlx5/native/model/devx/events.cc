@@ -1,13 +1,9 @@
 // mlx5dv_devx_create_event_channel, mlx5dv_devx_subscribe_devx_event, its form with a descriptor, mlx5dv_devx_get_event
 // and their ends; mlx5dv_devx_query_eqn.
-//
-// A channel is a socket, each event one message, so that a program may wait for it, read it by itself or make it
-// non-blocking, as with the kernel's descriptor.
 #include "model/devx/events.h"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "model/devx/channel.h"
 #include "model/devx/object.h"
 
 namespace verbs::mlx5::model {
@@ -25,23 +22,6 @@ constexpr std::size_t kCookie = 8, kEntry = 64;   // bytes of an event, and of t
 constexpr std::size_t kTypeAt = 1, kDataAt = 32;  // in an entry
 constexpr std::uint32_t kOmitData = MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA;
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd = -1) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 struct Subscription {
   const DevxObject* object;
   DevxEvent event;
@@ -50,13 +30,10 @@ struct Subscription {
 };
 
 struct EventChannel : mlx5dv_devx_event_channel {
-  EventChannel(Context& its_owner, Descriptor its_reader, Descriptor its_writer, bool omits)
-      : owner(&its_owner), reader(std::move(its_reader)), writer(std::move(its_writer)), omits_data(omits) {
-    fd = reader.get();
-  }
+  EventChannel(Context& its_owner, bool omits) : owner(&its_owner), omits_data(omits) {}
   Context* const owner;
-  Descriptor reader, writer;
   const bool omits_data;
+  MessageChannel channel;
   bool overflowed = false;
   std::vector<Subscription> subscriptions;
 };
@@ -86,8 +63,7 @@ void deliver(EventChannel& channel, const Subscription& subscription, std::span<
   message[kCookie + kTypeAt] = static_cast<std::uint8_t>(subscription.event);
   std::copy(data.begin(), data.end(), message.begin() + kCookie + kDataAt);
   const std::size_t size = channel.omits_data ? kCookie : message.size();
-  const ssize_t sent = send(channel.writer.get(), message.data(), size, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (sent != static_cast<ssize_t>(size)) channel.overflowed = true;
+  if (!channel.channel.send(std::span(message).first(size))) channel.overflowed = true;
 }
 
 // What both forms of a subscription check. The kernel answers EINVAL for an event that the device does not raise.
@@ -131,11 +107,10 @@ mlx5dv_devx_event_channel* mlx5dv_devx_create_event_channel(ibv_context* verbs,
   Context* context = context_of(verbs);
   if (!context) return null_with<mlx5dv_devx_event_channel>(EOPNOTSUPP);
   if ((given & ~kOmitData) != 0) return null_with<mlx5dv_devx_event_channel>(EINVAL);
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return nullptr;
-  Descriptor reader(ends[0]), writer(ends[1]);
-  return channels().add(
-      std::make_unique<EventChannel>(*context, std::move(reader), std::move(writer), (given & kOmitData) != 0));
+  auto made = std::make_unique<EventChannel>(*context, (given & kOmitData) != 0);
+  if (const int error = made->channel.open()) return null_with<mlx5dv_devx_event_channel>(error);
+  made->fd = made->channel.fd();
+  return channels().add(std::move(made));
 }
 
 void mlx5dv_devx_destroy_event_channel(mlx5dv_devx_event_channel* handle) {
@@ -192,14 +167,7 @@ ssize_t mlx5dv_devx_get_event(mlx5dv_devx_event_channel* handle, mlx5dv_devx_asy
     if (errno != 0) return -1;
     fd = channel->fd;
   }
-  std::uint8_t first = 0;
-  ssize_t length = recv(fd, &first, 1, MSG_PEEK | MSG_TRUNC);
-  if (length < 0) return -1;
-  if (static_cast<std::size_t>(length) > size) {
-    errno = EINVAL;
-    return -1;
-  }
-  return recv(fd, event, size, 0);
+  return receive_message(fd, event, size, EINVAL);
 }
 
 }  // namespace verbs::mlx5::model

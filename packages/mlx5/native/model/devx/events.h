@@ -20,5 +20,7 @@ void raise_devx_event(const DevxObject& object, DevxEvent event, std::span<const
 // The subscriptions to an object end with it.
 void forget_subscriptions(const DevxObject& object);
 void forget_event_channels(Context& context);
+// The channels of answers to queries.
+void forget_completions(Context& context);
 
 }  // namespace verbs::mlx5::model

@@ -89,7 +89,7 @@ void close_context(void*, ibv_context* ibv) {
   for (const auto forget :
        {forget_pacing, forget_uars, forget_dr_rules, forget_dr_actions, forget_dr_matchers, forget_dr_tables,
         forget_flows, forget_steering_anchors, forget_flow_matchers, forget_flow_actions, forget_devx_objects,
-        forget_umems, forget_event_channels, forget_qps}) {
+        forget_umems, forget_event_channels, forget_completions, forget_qps}) {
     each_of_file(*context, forget);
   }
   const Context last = *context;

@@ -130,6 +130,20 @@ TEST_CASE("queues of devx commands and their events without memory" * doctest::s
     mlx5dv_devx_get_event(channel, reinterpret_cast<mlx5dv_devx_async_event_hdr*>(event), sizeof event);
   });
   CHECK(errno == EAGAIN);
+  mlx5dv_devx_cmd_comp* const answers = until_it_succeeds(
+      "mlx5dv_devx_create_cmd_comp", [&] { return mlx5dv_devx_create_cmd_comp(context); },
+      mlx5dv_devx_destroy_cmd_comp);
+  Bytes query(16);
+  put(query, 0, 0x50b, 2);
+  put(query, 9, queues.qpn, 3);
+  until_it_succeeds("mlx5dv_devx_obj_query_async", [&] {
+    return mlx5dv_devx_obj_query_async(queues.qp, query.data(), query.size(), 512, 1, answers);
+  });
+  alignas(8) std::uint8_t answer[520];
+  without_allocating("mlx5dv_devx_get_async_cmd_comp", [&] {
+    return mlx5dv_devx_get_async_cmd_comp(answers, reinterpret_cast<mlx5dv_devx_async_cmd_hdr*>(answer), sizeof answer);
+  });
+  without_allocating("mlx5dv_devx_destroy_cmd_comp", [&] { mlx5dv_devx_destroy_cmd_comp(answers); });
   without_allocating("mlx5dv_devx_destroy_event_channel", [&] { mlx5dv_devx_destroy_event_channel(channel); });
 }
 

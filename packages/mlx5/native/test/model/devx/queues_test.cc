@@ -241,3 +241,29 @@ TEST_CASE("subscriptions, memory and commands that are refused") {
   CHECK(queues.modify(0x504, Bytes(272)) == kBadParam);                       // from RESET to RTS
   CHECK(queues.modify(0x7ff, Bytes(272)) == 2);
 }
+
+TEST_CASE("a query is answered later, and what the firmware rejects is an answer as well") {
+  Queues queues;
+  mlx5dv_devx_cmd_comp* const answers = mlx5dv_devx_create_cmd_comp(queues.end.context);
+  REQUIRE(answers != nullptr);
+  Bytes in(16);
+  put(in, 0, 0x50b, 2);
+  put(in, 9, queues.qpn, 3);
+  CHECK(mlx5dv_devx_obj_query_async(queues.qp, in.data(), in.size(), 24 + 232, 100, answers) == 0);
+  CHECK(mlx5dv_devx_obj_query_async(queues.qp, in.data(), in.size(), 16, 101, answers) == 0);
+  CHECK(mlx5dv_devx_obj_query_async(queues.cq, in.data(), in.size(), 512, 102, answers) == EINVAL);
+  CHECK(mlx5dv_devx_obj_query_async(nullptr, in.data(), in.size(), 512, 103, answers) == EINVAL);
+  CHECK(mlx5dv_devx_obj_query_async(queues.qp, in.data(), in.size(), 1 << 16, 104, answers) == EINVAL);
+  alignas(8) std::uint8_t bytes[8 + 24 + 232] = {};
+  auto* answer = reinterpret_cast<mlx5dv_devx_async_cmd_hdr*>(bytes);
+  CHECK(mlx5dv_devx_get_async_cmd_comp(answers, answer, 100) == ENOSPC);
+  CHECK(mlx5dv_devx_get_async_cmd_comp(answers, answer, sizeof bytes) == 0);
+  CHECK(answer->wr_id == 100);
+  CHECK(bytes[8] == 0);
+  CHECK(bytes[8 + 24 + 9] == kLogReceives << 3);
+  CHECK(mlx5dv_devx_get_async_cmd_comp(answers, answer, sizeof bytes) == 0);
+  CHECK(answer->wr_id == 101);
+  CHECK(bytes[8] == 0x51);
+  mlx5dv_devx_destroy_cmd_comp(answers);
+  CHECK(mlx5dv_devx_get_async_cmd_comp(answers, answer, sizeof bytes) == EINVAL);
+}
