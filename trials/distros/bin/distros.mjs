@@ -9,13 +9,14 @@ import { checkCheckout } from '../src/checkout.mjs';
 import { programPackages, releases } from '../src/releases.mjs';
 import { openRoot } from '../src/root.mjs';
 import { tableOf, writeTable } from '../src/table.mjs';
+import { checkUverbs, uverbsPackages } from '../src/uverbs.mjs';
 
 const usage = `Usage: npm run trial distros [-- OPTION…]
 
 Runs the checks below in a root of each release, which is made at the first time and kept.
 
   --suite NAME     bookworm, trixie or sid; may be repeated
-  --only CHECK     load, pyverbs, programs or checkout; may be repeated
+  --only CHECK     load, pyverbs, programs, uverbs or checkout; may be repeated
   --cases TEXT     of the programs, the cases whose names contain it
   --json FILE      the results for programs
   --write          the results into the table of docs/versions.md
@@ -25,9 +26,10 @@ Runs the checks below in a root of each release, which is made at the first time
   load      every program and library that is linked with RDMA libraries finds its names in ours (seconds)
   pyverbs   rdma-core's own tests of that release, on the plain NIC and on the model of an mlx5 device (half a minute)
   programs  perftest, rping, UCX, MPI, libfabric, fio, qperf and others, as two processes (ten minutes)
+  uverbs    the trial uverbs, with that release's libraries and headers (two minutes)
   checkout  set-up and demo from a fresh clone, with that release's Node, compiler and libibverbs-dev (ten minutes)`;
 
-const checks = ['load', 'pyverbs', 'programs', 'checkout'];
+const checks = ['load', 'pyverbs', 'programs', 'uverbs', 'checkout'];
 
 await runProgram('distros', async () => {
   const { values } = parseArgs({
@@ -53,7 +55,12 @@ await runProgram('distros', async () => {
   const print = (/** @type {string} */ text) => values.verbose && process.stderr.write(text);
   const results = [];
   for (const release of wanted) {
-    const packages = [...release.packages, ...(values.only.includes('programs') ? programPackages : [])];
+    const packages = [
+      ...release.packages,
+      ...(values.only.includes('programs') ? programPackages : []),
+      // Debian 12's Node is older than the packages' least.
+      ...(values.only.includes('uverbs') && release.suite !== 'bookworm' ? uverbsPackages : []),
+    ];
     const root = openRoot(release, packages);
     for (const check of checks.filter((name) => values.only.includes(name))) {
       console.error(`${release.title}: ${check}`);
@@ -61,8 +68,11 @@ await runProgram('distros', async () => {
         load: () => checkLoading(root),
         pyverbs: () => checkPyverbs(root, release, print),
         programs: () => checkPrograms(root, values.cases),
+        uverbs: () => checkUverbs(root, release),
         checkout: () => checkCheckout(root, release),
-      }[/** @type {'load' | 'pyverbs' | 'programs' | 'checkout'} */ (check)]();
+      }[/** @type {'load' | 'pyverbs' | 'programs' | 'uverbs' | 'checkout'} */ (check)]();
+      for (const skip of 'news' in result ? (result.news ?? []) : [])
+        console.log(`new skip, ${release.title}: ${skip}`);
       for (const failure of result.failures) console.log(`FAILED ${release.title}: ${check}: ${failure}`);
       results.push({ suite: release.suite, title: release.title, versions: versionsOf(root), ...result });
     }

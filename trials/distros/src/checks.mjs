@@ -7,15 +7,19 @@ import { makeMachine } from '../../programs/src/machine.mjs';
 import { runCase } from '../../programs/src/pair.mjs';
 import { Table } from '../../programs/src/table.mjs';
 import { loadCheck } from './load-check.mjs';
+import { sortSkips } from './skips.mjs';
 
 /** @import { Release } from './releases.mjs' */
 /** @import { Root } from './root.mjs' */
+/** @import { SkipCount } from './skips.mjs' */
 
 /**
  * @typedef {object} Result
  * @property {string} check
  * @property {string} text for the table
  * @property {string[]} failures
+ * @property {SkipCount[]} [skips] of rdma-core's own tests, by reason
+ * @property {string[]} [news] the skips that have no reason in skips.mjs
  */
 
 /** @param {Root} root @returns {Result} */
@@ -37,8 +41,10 @@ export function checkLoading(root) {
  * @param {(text: string) => void} print
  * @returns {Promise<Result>}
  */
-export async function checkPyverbs(root, { pyverbs, failing }, print) {
+export async function checkPyverbs(root, { suite, pyverbs, failing }, print) {
   const failures = [];
+  const skips = [];
+  const news = [];
   const parts = [];
   for (const [name, bench, least] of /** @type {const} */ ([
     ['soft', softBench, pyverbs.soft],
@@ -50,11 +56,22 @@ export async function checkPyverbs(root, { pyverbs, failing }, print) {
     const others = Object.fromEntries(Object.entries(outcomes).filter(([test]) => !known.includes(test)));
     const { passed, skipped, lines } = summarize(others, []);
     const unable = known.length === 0 ? '' : `, ${known.length} known to fail`;
-    parts.push(`${name} ${passed} passed, ${skipped} skipped${unable}`);
+    const sorted = sortSkips(suite, name, skippedOf(others));
+    skips.push(...sorted.known);
+    news.push(...sorted.news);
+    const unknown = sorted.news.length === 0 ? '' : ` (${sorted.news.length} new)`;
+    parts.push(`${name} ${passed} passed, ${skipped} skipped${unknown}${unable}`);
     failures.push(...lines.filter((line) => line.startsWith('failed: ')).map((line) => `${name}: ${line}`));
     if (passed < least) failures.push(`${name}: ${passed} passed, of at least ${least}`);
   }
-  return { check: 'pyverbs', text: parts.join('; '), failures };
+  return { check: 'pyverbs', text: parts.join('; '), failures, skips, news };
+}
+
+/** @param {import('../../programs/pyverbs/summary.mjs').Outcomes} outcomes */
+function skippedOf(outcomes) {
+  return Object.entries(outcomes)
+    .filter(([, { outcome }]) => outcome === 'skipped')
+    .map(([test, { reason }]) => ({ test, reason }));
 }
 
 /**

@@ -22,9 +22,6 @@ const load = [
 ];
 const tests = ['iproute2', 'python3-scapy'];
 
-const noEventQueues = 'The model has no event queues of DevX.';
-const noFlowTables = 'The model has no flow tables of DevX.';
-
 /** @type {Release[]} */
 export const releases = [
   {
@@ -45,13 +42,10 @@ export const releases = [
     suite: 'sid',
     title: 'Debian unstable',
     packages: [...load, ...tests],
-    pyverbs: { soft: 196, mlx5: 68 },
+    pyverbs: { soft: 196, mlx5: 70 },
     failing: {
       'tests.test_device.DMTest.test_multi_process_alloc_dm':
         "It hands a context to another process by pickle, which Python 3.14's way to start processes asks for.",
-      'tests.test_mlx5_devx_async_events.Mlx5EventsTrafficTest.test_cq_error_event_cookie': noEventQueues,
-      'tests.test_mlx5_devx_async_events.Mlx5EventsTrafficTest.test_cq_error_event_fd': noEventQueues,
-      'tests.test_mlx5_flow.Mlx5MatcherTest.test_flow_table_drop': noFlowTables,
     },
   },
 ];

@@ -29,6 +29,8 @@ export class Root {
   /** @param {string} path */
   constructor(path) {
     this.path = path;
+    /** Where this checkout is inside. */
+    this.checkout = checkout;
   }
 
   /**

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { root } from '../../../tools/setup/src/paths.mjs';
 import { releases } from './releases.mjs';
 
+/** @import { SkipCount } from './skips.mjs' */
+
 /**
  * @typedef {object} Row
  * @property {string} title of the release
@@ -11,6 +13,7 @@ import { releases } from './releases.mjs';
  * @property {string} text
  * @property {string[]} failures
  * @property {Record<string, string>} versions
+ * @property {SkipCount[]} [skips]
  */
 
 const document = join(root, 'docs/versions.md');
@@ -71,19 +74,28 @@ export function writeTable(rows) {
     versions.set(row.title, [row.title, ...names.map((name) => row.versions[name] ?? '')]);
     results.set(`${row.title} ${row.check}`, [row.title, row.check, resultOf(row)]);
   }
-  const order = ['load', 'pyverbs', 'programs', 'checkout'];
+  const measured = rows.filter((row) => row.skips !== undefined);
+  const skips = [
+    ...cellsOf(old, 'device').filter(([title]) => !measured.some((row) => row.title === title)),
+    ...measured.flatMap(({ title, skips: all = [] }) =>
+      all.map(({ device, count, whose, why }) => [title, device, String(count), whose, why]),
+    ),
+  ].sort(([a = ''], [b = '']) => titles.indexOf(a) - titles.indexOf(b));
+  const order = ['load', 'pyverbs', 'programs', 'uverbs', 'checkout'];
   const sorted = [...results.values()].sort(
     ([a = '', b = ''], [c = '', d = '']) =>
       titles.indexOf(a) - titles.indexOf(c) || order.indexOf(b) - order.indexOf(d),
   );
   const rule = (/** @type {string[]} */ head) => head.map(() => '---');
-  const [first, second] = [
+  const [first, second, third] = [
     ['release', ...names],
     ['release', 'check', 'result'],
+    ['release', 'device', 'skipped', 'whose', 'why'],
   ];
   const tables = [
     [first, rule(first), ...[...versions.values()].sort(([a = ''], [b = '']) => titles.indexOf(a) - titles.indexOf(b))],
     [second, rule(second), ...sorted],
+    [third, rule(third), ...skips],
   ];
   writeFileSync(document, `${before}\n\n${tables.map(textOf).join('\n\n')}\n\n${after}`);
 }

@@ -85,7 +85,9 @@ export async function runSuite(print, bench = softBench, place = here) {
     const tests = join(directory, 'tests');
     const report = join(directory, 'report.json');
     const modules = copyTests(place.path + installedTests, tests).filter((name) => bench.leavesOut(name));
-    const ended = await run(bench, place, [tests, report, bench.device, bench.also ?? '(?!)', ...modules], print);
+    const ended = await withHugePages(print, () =>
+      run(bench, place, [tests, report, bench.device, bench.also ?? '(?!)', ...modules], print),
+    );
     if (!existsSync(report)) throw new Problem(`the suite did not come to its end: ${ended}`);
     return /** @type {Outcomes} */ (JSON.parse(readFileSync(report, 'utf8')));
   } finally {
@@ -114,6 +116,36 @@ function copyTests(from, directory) {
  */
 function apart() {
   return process.getuid?.() === 0 ? ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$0" "$@"'] : [];
+}
+
+const hugePages = '/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages';
+/** Of 2 MiB: for both ends of a test, and what is on its way to be free again. */
+const hugePagesNeeded = 16;
+
+/**
+ * Root gives the machine huge pages for a run, which some tests skip without, where it has none. The number is put back.
+ * @template T
+ * @param {(text: string) => void} print
+ * @param {() => Promise<T>} task
+ * @returns {Promise<T>}
+ */
+async function withHugePages(print, task) {
+  const set = (/** @type {string} */ count) => {
+    try {
+      writeFileSync(hugePages, count);
+      return true;
+    } catch {
+      return false; // a container's are the host's
+    }
+  };
+  const before = existsSync(hugePages) ? readFileSync(hugePages, 'utf8').trim() : '';
+  if (process.getuid?.() !== 0 || before !== '0' || !set(String(hugePagesNeeded))) return await task();
+  print(`vm.nr_hugepages is ${hugePagesNeeded} for the run, and was ${before}\n`);
+  try {
+    return await task();
+  } finally {
+    set(before);
+  }
 }
 
 /**

@@ -1,16 +1,22 @@
 /** @import { Driver } from './sysfs.mjs' */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const build = join(root, 'build');
+/** A folder for each release of the distribution: a root of another one has other headers and another C library. */
+const build = join(root, 'build', codename());
 
 /** The library that is loaded in front of the C library: the emulated kernel. */
 export const kernelLibrary = join(build, 'libuverbs-kernel.so');
 /** The C programs with the same calls as the scenarios. */
 const twinProgram = join(build, 'twin');
 const hblTwinProgram = join(build, 'hbl-twin');
+
+/** @returns {string} of this release */
+function codename() {
+  return /^VERSION_CODENAME=(.+)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'other';
+}
 
 /** @param {Driver} driver */
 export const twinOf = (driver) => (driver === 'hbl' ? hblTwinProgram : twinProgram);

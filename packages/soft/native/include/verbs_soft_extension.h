@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define VERBS_SOFT_EXTENSION_VERSION 10
+#define VERBS_SOFT_EXTENSION_VERSION 11
 
 /* The identity of a device, in ibv_device_attr and in the files of its ibdev_path. */
 struct verbs_soft_identity {
@@ -88,6 +88,9 @@ struct verbs_soft_model {
                      uint32_t capacity);
   uint32_t (*ingress)(void *data, struct ibv_device *device, uint8_t port_num, uint8_t *frame, uint32_t size,
                       uint32_t capacity);
+  /* Not 0: the two only look. They are called while watch_frames() asks for it, and return the size that they got or 0.
+   * A device whose model has them without this has its addresses for itself, and all its frames as packets. */
+  int only_watches;
 
   /* Called at the start of ibv_open_device(): returns an open context to return again, or NULL for a new one. */
   struct ibv_context *(*reopen_context)(void *data, struct ibv_device *device);
@@ -245,6 +248,9 @@ struct verbs_soft_extension_table {
    * parent: then the lock is not taken. */
   int (*lock_device)(struct ibv_context *context);
   void (*unlock_device)(struct ibv_context *context);
+  /* Frames of the device pass egress() and ingress() of its model from now on; with 0 they no longer do. EOPNOTSUPP:
+   * the model is not one that `only_watches`; EIO in a forked child. */
+  int (*watch_frames)(struct ibv_context *context, int watched);
   /* The address of a port: locally administered, unique to the process and the port. EINVAL: no such port. */
   int (*port_mac)(const struct ibv_device *device, uint8_t port_num, uint8_t mac[6]);
   /* Whether a RAW_PACKET queue pair receives frames that its port sent to the port's own address. 0 at first. */

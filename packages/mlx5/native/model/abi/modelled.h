@@ -151,4 +151,34 @@
   X(int, mlx5dv_devx_obj_export, (struct mlx5dv_devx_obj * obj, void *data), (obj, data))                              \
   X(struct mlx5dv_devx_obj *, mlx5dv_devx_obj_import, (struct ibv_context * context, void *data), (context, data))     \
   X(void, mlx5dv_devx_obj_unimport, (struct mlx5dv_devx_obj * obj), (obj))                                             \
-  X(void, _mlx5dv_get_export_sizes, (struct mlx5dv_export_sizes * sizes, size_t sizes_len), (sizes, sizes_len))
+  X(void, _mlx5dv_get_export_sizes, (struct mlx5dv_export_sizes * sizes, size_t sizes_len), (sizes, sizes_len))        \
+  X(struct mlx5dv_devx_umem *, mlx5dv_devx_umem_reg_ex,                                                                \
+    (struct ibv_context * ctx, struct mlx5dv_devx_umem_in * umem_in), (ctx, umem_in))                                  \
+  X(struct mlx5dv_devx_umem *, mlx5dv_devx_umem_reg,                                                                   \
+    (struct ibv_context * ctx, void *addr, size_t size, uint32_t access), (ctx, addr, size, access))                   \
+  X(int, mlx5dv_devx_umem_dereg, (struct mlx5dv_devx_umem * umem), (umem))                                             \
+  X(struct mlx5dv_devx_event_channel *, mlx5dv_devx_create_event_channel,                                              \
+    (struct ibv_context * context, enum mlx5dv_devx_create_event_channel_flags flags), (context, flags))               \
+  X(void, mlx5dv_devx_destroy_event_channel, (struct mlx5dv_devx_event_channel * event_channel), (event_channel))      \
+  X(int, mlx5dv_devx_subscribe_devx_event,                                                                             \
+    (struct mlx5dv_devx_event_channel * event_channel, struct mlx5dv_devx_obj * obj, uint16_t events_sz,               \
+     uint16_t events_num[], uint64_t cookie),                                                                          \
+    (event_channel, obj, events_sz, events_num, cookie))                                                               \
+  X(int, mlx5dv_devx_subscribe_devx_event_fd,                                                                          \
+    (struct mlx5dv_devx_event_channel * event_channel, int fd, struct mlx5dv_devx_obj *obj, uint16_t event_num),       \
+    (event_channel, fd, obj, event_num))                                                                               \
+  X(ssize_t, mlx5dv_devx_get_event,                                                                                    \
+    (struct mlx5dv_devx_event_channel * event_channel, struct mlx5dv_devx_async_event_hdr * event_data,                \
+     size_t event_resp_len),                                                                                           \
+    (event_channel, event_data, event_resp_len))                                                                       \
+  X(int, mlx5dv_devx_query_eqn, (struct ibv_context * context, uint32_t vector, uint32_t *eqn),                        \
+    (context, vector, eqn))                                                                                            \
+  X(struct mlx5dv_devx_cmd_comp *, mlx5dv_devx_create_cmd_comp, (struct ibv_context * context), (context))             \
+  X(void, mlx5dv_devx_destroy_cmd_comp, (struct mlx5dv_devx_cmd_comp * cmd_comp), (cmd_comp))                          \
+  X(int, mlx5dv_devx_obj_query_async,                                                                                  \
+    (struct mlx5dv_devx_obj * obj, const void *in, size_t inlen, size_t outlen, uint64_t wr_id,                        \
+     struct mlx5dv_devx_cmd_comp *cmd_comp),                                                                           \
+    (obj, in, inlen, outlen, wr_id, cmd_comp))                                                                         \
+  X(int, mlx5dv_devx_get_async_cmd_comp,                                                                               \
+    (struct mlx5dv_devx_cmd_comp * cmd_comp, struct mlx5dv_devx_async_cmd_hdr * cmd_resp, size_t cmd_resp_len),        \
+    (cmd_comp, cmd_resp, cmd_resp_len))

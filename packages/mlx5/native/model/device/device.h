@@ -23,8 +23,8 @@ namespace steering = verbs::mlx5::steering;
 
 class FlowEntry;
 
-// Each direction has tables of its own.
-enum class Direction : std::uint8_t { kReceive, kTransmit };
+// Each direction has tables of its own: Ethernet frames of raw queue pairs, and RoCE packets of all others.
+enum class Direction : std::uint8_t { kReceive, kTransmit, kRdmaReceive, kRdmaTransmit };
 
 // How many objects of each limited kind exist.
 struct Quota {
@@ -46,7 +46,7 @@ class Device {
     return entry->second;
   }
 
-  steering::RootTables& root(Direction direction) { return direction == Direction::kReceive ? receive : transmit; }
+  steering::RootTables& root(Direction direction) { return roots[static_cast<std::size_t>(direction)]; }
 
   ibv_device* const ibv;
   Capabilities capabilities;
@@ -55,10 +55,11 @@ class Device {
   Quota quota;
   std::uint32_t next_id = 1;  // tables, counters and TIRs share one range of numbers
   std::unordered_map<const steering::Rule*, std::shared_ptr<FlowEntry>> entries;
+  std::uint32_t rdma_flows = 0;  // for RoCE packets, which pass the tables while there are any
 
   // Under the device's lock.
-  steering::RootTables receive, transmit;
-  steering::Pipeline receive_pipeline, transmit_pipeline;
+  std::array<steering::RootTables, 4> roots;
+  steering::Pipeline receive_pipeline, transmit_pipeline, rdma_pipeline;
   std::array<std::uint64_t*, steering::kDropReasons> drops{};
   std::uint32_t clocked = 0;  // number of actions that need the time
 
@@ -76,7 +77,8 @@ Device& add_device(ibv_device* ibv);
 struct Context {
   ibv_context* ibv = nullptr;  // after its closing another one of its command file
   Device* device = nullptr;
-  verbs_soft_verbs base{};  // the NIC's own control verbs
+  verbs_soft_verbs base{};                         // the NIC's own control verbs
+  std::unordered_map<std::uint32_t, ibv_pd*> pds;  // whose numbers the program has asked for; they may be gone
   struct stat command_file{};
   bool closed = false;
 };
@@ -91,6 +93,10 @@ const verbs_soft_extension_table* soft();
 bool is_ours(const ibv_device* device);
 // The open context of a device of ours; nullptr for any other.
 Context* context_of(const ibv_context* verbs);
+
+// The protection domain with that number, as commands name it; nullptr unless mlx5dv_init_obj() has told the number and
+// the domain still is there. Under the model's mutex.
+ibv_pd* find_pd(const Context& context, std::uint32_t pdn);
 
 // While one exists, no frame passes the device's tables. error() is EIO in a forked child, which has no device.
 class DeviceLock {

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "model/device/device.h"
+#include "model/device/objects.h"
 #include "verbs_soft_objects.h"
 
 // mlx5dv_query_device, mlx5dv_query_port, mlx5dv_get_clock_info and mlx5dv_init_obj.
@@ -103,10 +104,18 @@ int mlx5dv_init_obj(mlx5dv_obj* obj, std::uint64_t type) {
     if (wants_pd) {
       if (!context_of(obj->pd.in->context)) return EOPNOTSUPP;
       *obj->pd.out = {.pdn = obj->pd.in->handle, .comp_mask = 0};
+      const ModelLock guard(model_mutex());
+      context_of(obj->pd.in->context)->pds[obj->pd.in->handle] = obj->pd.in;
     }
     return 0;
   };
   return soft::model::verb(soft(), call, std::tuple(wants_qp ? obj->qp.in : nullptr, wants_pd ? obj->pd.in : nullptr));
+}
+
+ibv_pd* find_pd(const Context& context, std::uint32_t pdn) {
+  const auto found = context.pds.find(pdn);
+  if (found == context.pds.end() || !soft::model::is_live(*soft(), found->second)) return nullptr;
+  return found->second->handle == pdn ? found->second : nullptr;
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #include "model/device/queues.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <map>
@@ -280,6 +281,56 @@ void run(Device& device, Direction direction, std::uint8_t port_num, std::uint32
 }
 
 }  // namespace
+
+namespace {
+
+// What becomes of a RoCE packet: its tables end with a drop, or anywhere else.
+class PassSink final : public steering::Sink {
+ public:
+  explicit PassSink(Device& device) : device_(device) {}
+  void to_receiver(void*, const steering::Packet&) override {}
+  void to_wire(const steering::Packet&) override {}
+  void to_vport(std::uint32_t, const steering::Packet&) override {}
+  void dropped(steering::DropReason reason, const steering::Packet&) override {
+    ++*device_.drops[static_cast<std::size_t>(reason)];
+    passes = false;
+  }
+  bool passes = true;
+
+ private:
+  Device& device_;
+};
+
+// The tables see a frame; the packet begins with its IP header.
+bool passes(Device& device, Direction direction, std::uint8_t port_num, const std::uint8_t* packet,
+            std::uint32_t size) {
+  constexpr std::uint32_t kHeader = 14, kTypeAt = 12;
+  static thread_local std::uint8_t bytes[VERBS_SOFT_FRAME_MAX];
+  if (size > sizeof bytes - kHeader) return true;
+  std::fill_n(bytes, kTypeAt, std::uint8_t{0});
+  const bool ipv6 = size > 0 && packet[0] >> 4 == 6;
+  bytes[kTypeAt] = ipv6 ? 0x86 : 0x08;
+  bytes[kTypeAt + 1] = ipv6 ? 0xdd : 0x00;
+  std::copy_n(packet, size, bytes + kHeader);
+  const steering::Frame frame{.data = bytes, .size = kHeader + size, .headroom = 0, .tailroom = 0};
+  steering::Packet seen(frame, {.source_vhca_port = port_num}, device.clocked != 0 ? now() : 0);
+  PassSink sink(device);
+  // A miss passes, as on the transmit side.
+  device.rdma_pipeline.run(device.root(direction).first(), steering::Domain::kNicTx, seen, sink);
+  return sink.passes;
+}
+
+}  // namespace
+
+std::uint32_t rdma_send(void*, ibv_device* ibv, std::uint8_t port_num, std::uint8_t* packet, std::uint32_t size,
+                        std::uint32_t) {
+  return passes(*find_device(ibv), Direction::kRdmaTransmit, port_num, packet, size) ? size : 0;
+}
+
+std::uint32_t rdma_receive(void*, ibv_device* ibv, std::uint8_t port_num, std::uint8_t* packet, std::uint32_t size,
+                           std::uint32_t) {
+  return passes(*find_device(ibv), Direction::kRdmaReceive, port_num, packet, size) ? size : 0;
+}
 
 void raw_send(void*, ibv_device* ibv, std::uint8_t port_num, ibv_qp* qp, verbs_soft_frame* frame) {
   run(*find_device(ibv), Direction::kTransmit, port_num, qp->qp_num, *frame);

@@ -33,5 +33,10 @@ void forget_qps(Context& context);
 // Members of verbs_soft_model. Called under the device's lock.
 void raw_send(void* data, ibv_device* device, std::uint8_t port_num, ibv_qp* qp, verbs_soft_frame* frame);
 void raw_receive(void* data, ibv_device* device, std::uint8_t port_num, verbs_soft_frame* frame);
+// The size of a RoCE packet that its tables let pass, and 0 for another one.
+std::uint32_t rdma_send(void* data, ibv_device* device, std::uint8_t port_num, std::uint8_t* packet, std::uint32_t size,
+                        std::uint32_t capacity);
+std::uint32_t rdma_receive(void* data, ibv_device* device, std::uint8_t port_num, std::uint8_t* packet,
+                           std::uint32_t size, std::uint32_t capacity);
 
 }  // namespace verbs::mlx5::model

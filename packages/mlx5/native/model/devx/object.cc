@@ -5,6 +5,9 @@
 #include <cstring>
 
 #include "model/devx/capabilities.h"
+#include "model/devx/events.h"
+#include "model/devx/flow_table.h"
+#include "model/devx/queues.h"
 #include "steering/headers/bytes.h"
 
 namespace verbs::mlx5::model {
@@ -30,7 +33,9 @@ struct Exported {
   std::uint32_t id = 0;
 };
 
-constexpr std::uint16_t kQueryHcaCap = 0x100, kCreateTir = 0x900, kAllocFlowCounter = 0x939;
+constexpr std::uint16_t kQueryHcaCap = 0x100, kCreateCq = 0x400, kCreateQp = 0x500, kCreateTir = 0x900;
+constexpr std::uint16_t kCreateFlowTable = 0x930, kCreateFlowGroup = 0x933, kSetFlowTableEntry = 0x936;
+constexpr std::uint16_t kAllocFlowCounter = 0x939;
 
 struct Command {
   std::span<const std::uint8_t> in;
@@ -58,6 +63,16 @@ DevxStatus create(Context& context, const Command& command, std::unique_ptr<Devx
   switch (command.opcode) {
     case kAllocFlowCounter:
       return DevxCounters::create(context, command.in, command.out, object);
+    case kCreateCq:
+      return DevxCq::create(context, command.in, command.out, object);
+    case kCreateQp:
+      return DevxQp::create(context, command.in, command.out, object);
+    case kCreateFlowTable:
+      return DevxTable::create(context, command.in, command.out, object);
+    case kCreateFlowGroup:
+      return DevxGroup::create(context, command.in, command.out, object);
+    case kSetFlowTableEntry:
+      return DevxEntry::create(context, command.in, command.out, object);
     case kCreateTir:
       return DevxTir::create(context, command.in, command.out, object);
     default:
@@ -73,10 +88,24 @@ DevxObject* find_devx_object(const mlx5dv_devx_obj* handle, Context** context) {
   return known ? known->object : nullptr;
 }
 
+DevxObject* find_devx_object(const Context& context, std::uint16_t query_opcode, std::uint32_t id) {
+  DevxObject* found = nullptr;
+  objects().each([&](DevxObject& each) {
+    if (each.id == id && each.query_opcode() == query_opcode && shares_objects(*each.owner, context)) found = &each;
+  });
+  return found;
+}
+
+// Each before those that it uses: entries, groups, tables; queue pairs, completion queues.
 void forget_devx_objects(Context& context) {
   handles().remove_if([&](const mlx5dv_devx_obj& handle) { return handle.context == &context; });
+  for (int depth = 0; depth < 3; ++depth) {
+    objects().remove_if([&](const DevxObject& object) { return object.owner == &context && !object.in_use(); });
+  }
   objects().remove_if([&](const DevxObject& object) { return object.owner == &context; });
 }
+
+DevxObject::~DevxObject() { forget_subscriptions(*this); }
 
 mlx5dv_devx_obj* mlx5dv_devx_obj_create(ibv_context* verbs, const void* in, std::size_t in_size, void* out,
                                         std::size_t out_size) {
@@ -106,14 +135,15 @@ int mlx5dv_devx_obj_query(mlx5dv_devx_obj* handle, const void* in, std::size_t i
   return finish(command, object->query(command.in, command.out));
 }
 
-// No object of the model can be modified by a command.
 int mlx5dv_devx_obj_modify(mlx5dv_devx_obj* handle, const void* in, std::size_t in_size, void* out,
                            std::size_t out_size) {
   const ModelLock guard(model_mutex());
+  DevxObject* object = find_devx_object(handle);
   Command command;
-  if (!find_devx_object(handle)) return EINVAL;
+  if (!object) return EINVAL;
   if (const int error = parse(in, in_size, out, out_size, &command)) return error;
-  return finish(command, DevxStatus::kBadOp);
+  if (!object->is_named_in(command.in)) return EINVAL;
+  return finish(command, object->modify(command.opcode, command.in));
 }
 
 int mlx5dv_devx_obj_destroy(mlx5dv_devx_obj* handle) {

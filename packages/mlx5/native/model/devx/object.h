@@ -34,12 +34,16 @@ inline constexpr std::size_t kDevxHeader = 16;
 class DevxObject : public Counted {
  public:
   DevxObject(Context& its_owner, std::uint32_t its_id) : owner(&its_owner), id(its_id) {}
-  virtual ~DevxObject() = default;
+  virtual ~DevxObject();
   // The opcode of the command that queries objects of this kind.
   virtual std::uint16_t query_opcode() const = 0;
   // Whether a query's input names this object.
   virtual bool is_named_in(std::span<const std::uint8_t> in) const = 0;
   virtual DevxStatus query(std::span<const std::uint8_t> in, std::span<std::uint8_t> out) = 0;
+  // Runs a command that changes the object. Most have none.
+  virtual DevxStatus modify(std::uint16_t /*opcode*/, std::span<const std::uint8_t> /*in*/) {
+    return DevxStatus::kBadOp;
+  }
 
   Context* const owner;
   const std::uint32_t id;
@@ -48,6 +52,8 @@ class DevxObject : public Counted {
 // The object behind a handle of the program, and the context that the handle is of. Null if it is none, or if the
 // object was destroyed by another handle.
 DevxObject* find_devx_object(const mlx5dv_devx_obj* handle, Context** context = nullptr);
+// By its kind and number, as commands name it; of the context or one that shares its objects.
+DevxObject* find_devx_object(const Context& context, std::uint16_t query_opcode, std::uint32_t id);
 void forget_devx_objects(Context& context);
 
 }  // namespace verbs::mlx5::model

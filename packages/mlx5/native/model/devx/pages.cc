@@ -1,7 +1,7 @@
 // mlx5dv_devx_alloc_uar, mlx5dv_pp_alloc, and their ends.
 //
-// The model has no queues of devx commands, so that nothing is behind a doorbell and no queue is paced: the pages can
-// be written, and entries have their numbers.
+// Queues of devx commands are looked at by a thread, so that nothing is behind a doorbell, and no queue is paced: the
+// pages can be written, and entries have their numbers.
 #include "model/devx/pages.h"
 
 #include <sys/mman.h>

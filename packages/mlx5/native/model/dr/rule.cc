@@ -24,7 +24,7 @@ bool is_outside(std::span<const std::uint8_t> value, const DrMatcher& matcher) {
 // The value without the sections that are ignored.
 std::array<std::uint8_t, steering::kMatchSize> counted(std::span<const std::uint8_t> value, const DrMatcher& matcher) {
   std::array<std::uint8_t, steering::kMatchSize> kept;
-  filter_mask(value, matcher.criteria, kept);
+  steering::filter_mask(value, matcher.criteria, kept);
   return kept;
 }
 
@@ -187,7 +187,7 @@ mlx5dv_dr_matcher* mlx5dv_dr_matcher_create(mlx5dv_dr_table* handle, std::uint16
   const bool empty = !parameters || parameters->match_sz == 0;
   if (empty ? table->is_root() : given.empty()) return null_with<mlx5dv_dr_matcher>(EINVAL);
   std::array<std::uint8_t, steering::kMatchSize> mask;
-  filter_mask(given, criteria, mask);
+  steering::filter_mask(given, criteria, mask);
   Making matcher(matchers(), std::make_unique<DrMatcher>(*table, priority, criteria));
   Context& context = *table->domain.owner;
   if (table->is_root()) {

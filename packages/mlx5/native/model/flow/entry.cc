@@ -196,8 +196,11 @@ int choose_tables(const mlx5dv_flow_matcher_attr& attr, Direction* direction) {
       *direction = Direction::kTransmit;
       return 0;
     case MLX5DV_FLOW_TABLE_TYPE_RDMA_RX:
+      *direction = Direction::kRdmaReceive;
+      return 0;
     case MLX5DV_FLOW_TABLE_TYPE_RDMA_TX:
-      return EOPNOTSUPP;  // RoCE packets pass no tables in the model
+      *direction = Direction::kRdmaTransmit;
+      return 0;
     default:
       return EINVAL;  // also FDB: the model has no e-switch
   }
@@ -216,15 +219,6 @@ std::span<const std::uint8_t> match_bytes(const mlx5dv_flow_match_parameters& pa
   return {reinterpret_cast<const std::uint8_t*>(parameters.match_buf), parameters.match_sz};
 }
 
-void filter_mask(std::span<const std::uint8_t> given, std::uint8_t criteria,
-                 std::span<std::uint8_t, steering::kMatchSize> mask) {
-  std::fill(mask.begin(), mask.end(), std::uint8_t{0});
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const std::size_t section = i / steering::kMatchSectionSize;
-    if (section < 8 && (criteria >> section & 1) != 0) mask[i] = given[i];
-  }
-}
-
 mlx5dv_flow_matcher* mlx5dv_create_flow_matcher(ibv_context* verbs, mlx5dv_flow_matcher_attr* attr) {
   if (!verbs || !attr || !attr->match_mask) return null_with<mlx5dv_flow_matcher>(EINVAL);
   Context* context = context_of(verbs);
@@ -239,7 +233,7 @@ mlx5dv_flow_matcher* mlx5dv_create_flow_matcher(ibv_context* verbs, mlx5dv_flow_
   matcher->direction = direction;
   matcher->priority = attr->priority;
   std::copy(given.begin(), given.end(), matcher->given.begin());
-  filter_mask(given, attr->match_criteria_enable, matcher->mask);
+  steering::filter_mask(given, attr->match_criteria_enable, matcher->mask);
   const ModelLock guard(model_mutex());
   return matchers().add(std::move(matcher));
 }

@@ -34,9 +34,6 @@ void forget_flow_matchers(Context& context);
 
 // The bytes of match parameters; empty if they are too long.
 std::span<const std::uint8_t> match_bytes(const mlx5dv_flow_match_parameters& parameters);
-// Copies the sections of a mask that the criteria enable, and zeroes the others.
-void filter_mask(std::span<const std::uint8_t> given, std::uint8_t criteria,
-                 std::span<std::uint8_t, steering::kMatchSize> mask);
 
 }  // namespace verbs::mlx5::model
 

@@ -72,7 +72,21 @@ ibv_flow* create(mlx5dv_flow_matcher* handle, const mlx5dv_flow_match_parameters
 Flow::Flow(FlowMatcher& matcher)
     : ibv_flow{.comp_mask = 0, .context = matcher.owner->ibv, .handle = 0},
       owner(matcher.owner),
-      used_matcher(matcher) {}
+      used_matcher(matcher),
+      watch(*matcher.owner) {}
+
+int RdmaWatch::begin() {
+  if (context_.device->rdma_flows == 0) {
+    if (const int error = soft()->watch_frames(context_.ibv, 1)) return error;
+  }
+  ++context_.device->rdma_flows;
+  begun_ = true;
+  return 0;
+}
+
+RdmaWatch::~RdmaWatch() {
+  if (begun_ && --context_.device->rdma_flows == 0) soft()->watch_frames(context_.ibv, 0);
+}
 
 Flow* create_flow(FlowMatcher& matcher, std::span<const std::uint8_t> value, std::unique_ptr<FlowRequest> request) {
   if (value.empty()) return null_with<Flow>(EINVAL);
@@ -80,6 +94,9 @@ Flow* create_flow(FlowMatcher& matcher, std::span<const std::uint8_t> value, std
   if (matcher.owner->device->capabilities.cap_net_raw != 0 && !has_net_raw()) return null_with<Flow>(EPERM);
   if (const int error = request->check(matcher.direction)) return null_with<Flow>(error);
   Making flow(flows(), std::make_unique<Flow>(matcher));
+  if (matcher.direction == Direction::kRdmaReceive || matcher.direction == Direction::kRdmaTransmit) {
+    if (const int error = flow->watch.begin()) return null_with<Flow>(error);
+  }
   flow->entry = FlowEntry::insert(matcher, value, std::move(request), &flow->request);
   if (!flow->entry) return nullptr;
   flow->handle = matcher.owner->device->next_id++;

@@ -6,6 +6,20 @@
 
 namespace verbs::mlx5::model {
 
+// While flows of RoCE packets exist, the NIC shows them to the model.
+class RdmaWatch {
+ public:
+  explicit RdmaWatch(Context& context) : context_(context) {}
+  ~RdmaWatch();
+  RdmaWatch(const RdmaWatch&) = delete;
+  RdmaWatch& operator=(const RdmaWatch&) = delete;
+  int begin();
+
+ private:
+  Context& context_;
+  bool begun_ = false;
+};
+
 struct Flow : ibv_flow {
   explicit Flow(FlowMatcher& matcher);
 
@@ -14,6 +28,7 @@ struct Flow : ibv_flow {
   FlowRequest* request = nullptr;
   std::unique_ptr<FlowMatcher> own_matcher;  // of a flow that was created without a matcher
   Use used_matcher;
+  RdmaWatch watch;
 };
 
 // Applies the kernel's checks, then changes the tables. nullptr and errno on failure.

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "model/devx/flow_table.h"
 #include "model/devx/object.h"
 #include "steering/headers/bytes.h"
 #include "verbs_soft_objects.h"
@@ -42,6 +43,12 @@ int FlowRequest::add_devx_destination(const mlx5dv_devx_obj* handle) {
   if (const int error = claim_destination()) return error;
   Context* context = nullptr;
   DevxObject* object = find_devx_object(handle, &context);
+  if (auto* table = context == &owner_ ? dynamic_cast<DevxTable*>(object) : nullptr) {
+    uses_.emplace_back(*table);
+    table_ = table->direction;
+    destination_ = steering::ToTable{table->table()};
+    return 0;
+  }
   auto* tir = context == &owner_ ? dynamic_cast<DevxTir*>(object) : nullptr;
   if (!tir) {
     wrong_object_ = true;
@@ -120,6 +127,16 @@ int FlowRequest::add_counter(DevxCounters* counters, std::uint32_t offset) {
 bool FlowRequest::exceeds_kernel() const { return flow_actions_ > kKernelFlowActions; }
 
 int FlowRequest::check(Direction direction) const {
+  if (table_ && *table_ != direction) return EINVAL;
+  if (direction == Direction::kRdmaReceive) {
+    // Only to a queue pair or a table, and nothing of what changes frames.
+    if (!destination_ || drops_ || misses_) return EINVAL;
+    return wrong_object_ || flow_actions_ != 0 || tag_ ? EINVAL : 0;
+  }
+  if (direction == Direction::kRdmaTransmit) {
+    if (misses_) return EOPNOTSUPP;
+    return wrong_object_ || flow_actions_ != 0 || tag_ || (destination_ && !drops_ && !table_) ? EINVAL : 0;
+  }
   if (direction == Direction::kReceive) {
     if (!claimed_) return EINVAL;
     if (misses_ && owner_.device->capabilities.nic_rx_multi_path_tirs == 0) return EOPNOTSUPP;

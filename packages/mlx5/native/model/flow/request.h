@@ -69,6 +69,7 @@ class FlowRequest {
   std::size_t flow_actions_ = 0;
   bool repeated_ = false;                   // two flow actions of the same kind
   bool foreign_table_[2] = {false, false};  // has flow actions for receive, for transmit
+  std::optional<Direction> table_;          // of the devx table that is its destination
   std::optional<steering::Destination> destination_;
   std::optional<std::uint32_t> tag_;
   std::shared_ptr<const steering::Reformat> decap_;     // type L2_TUNNEL_TO_L2, which has no firmware object

@@ -6,8 +6,10 @@
 #include "model/abi/functions.h"
 #include "model/device/device.h"
 #include "model/device/queues.h"
+#include "model/devx/events.h"
 #include "model/devx/object.h"
 #include "model/devx/pages.h"
+#include "model/devx/umem.h"
 #include "model/dr/objects.h"
 #include "model/flow/flow.h"
 #include "verbs_soft_fork.h"
@@ -84,9 +86,10 @@ void close_context(void*, ibv_context* ibv) {
     if (each.closed) each.ibv = open ? open : ibv;
   });
   if (open) return;
-  for (const auto forget : {forget_pacing, forget_uars, forget_dr_rules, forget_dr_actions, forget_dr_matchers,
-                            forget_dr_tables, forget_flows, forget_steering_anchors, forget_flow_matchers,
-                            forget_flow_actions, forget_devx_objects, forget_qps}) {
+  for (const auto forget :
+       {forget_pacing, forget_uars, forget_dr_rules, forget_dr_actions, forget_dr_matchers, forget_dr_tables,
+        forget_flows, forget_steering_anchors, forget_flow_matchers, forget_flow_actions, forget_devx_objects,
+        forget_umems, forget_event_channels, forget_completions, forget_qps}) {
     each_of_file(*context, forget);
   }
   const Context last = *context;
@@ -101,8 +104,9 @@ const verbs_soft_model kModel{.kind = "mlx5",
                               .init_device = init_device,
                               .open_context = open_context,
                               .close_context = close_context,
-                              .egress = nullptr,
-                              .ingress = nullptr,
+                              .egress = rdma_send,
+                              .ingress = rdma_receive,
+                              .only_watches = 1,
                               .reopen_context = nullptr,
                               .keep_context = nullptr,
                               .tunnels = 0,

@@ -4,7 +4,9 @@
 // programmable parser) and the MACsec tags of misc5; they are zero in every packet.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 
 namespace verbs::mlx5::steering {
 
@@ -108,5 +110,15 @@ inline constexpr std::uint32_t kGtpuWord0 = 56;
 namespace misc5 {
 inline constexpr std::uint32_t kTunnelHeader = 16;  // the first four words of the tunnel's header
 }  // namespace misc5
+
+// Copies the sections of a mask that the criteria enable, and zeroes the others.
+inline void filter_mask(std::span<const std::uint8_t> given, std::uint8_t criteria,
+                        std::span<std::uint8_t, kMatchSize> mask) {
+  std::fill(mask.begin(), mask.end(), std::uint8_t{0});
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::size_t section = i / kMatchSectionSize;
+    if (section < 8 && (criteria >> section & 1) != 0) mask[i] = given[i];
+  }
+}
 
 }  // namespace verbs::mlx5::steering

@@ -35,6 +35,10 @@ std::uint32_t frame_limit(ibv_device* device, std::uint8_t port_num) {
 int lock_device(ibv_context* context) { return of(context)->adapter->model_access.lock(); }
 void unlock_device(ibv_context* context) { of(context)->adapter->model_access.unlock(); }
 
+int watch_frames(ibv_context* context, int watched) {
+  return of(context)->adapter->model_access.watch_frames(watched != 0);
+}
+
 int port_mac(const ibv_device* device, std::uint8_t port_num, std::uint8_t* mac) {
   const host::VerbsDevice& ibv = host::verbs_device(device);
   if (port_num < 1 || port_num > ibv.ports) return EINVAL;
@@ -277,6 +281,7 @@ const verbs_soft_extension_table kExtensionTable = {
     .frame_limit = kGuarded<abi::frame_limit>,
     .lock_device = kGuarded<abi::lock_device>,
     .unlock_device = kGuarded<abi::unlock_device>,
+    .watch_frames = kGuarded<abi::watch_frames>,
     .port_mac = kGuarded<abi::port_mac>,
     .set_self_loopback = kGuarded<abi::set_self_loopback>,
     .counter = kGuarded<abi::model_counter>,

@@ -88,6 +88,17 @@ void ModelAccess::close_tunnel(std::uint8_t port_num, const std::shared_ptr<wire
   core_.engine.port(port_num).addresses().unlisten(*tunnel);
 }
 
+int ModelAccess::watch_frames(bool watched) {
+  if (const int error = core_.reject_inherited()) return error;
+  const std::lock_guard guard(core_.lock);
+  // What is due leaves as it was before.
+  core_.engine.transmit(now());
+  for (const auto& port : core_.engine.ports()) {
+    if (const int error = port->watch(watched)) return error;
+  }
+  return 0;
+}
+
 int ModelAccess::lock() {
   if (const int error = core_.reject_inherited()) return error;
   core_.lock.lock();

@@ -24,6 +24,8 @@ class ModelAccess {
   // Packets of queue pairs that still use the tunnel are dropped.
   void close_tunnel(std::uint8_t port_num, const std::shared_ptr<wire::Tunnel>& tunnel);
 
+  // As the extension's function of that name.
+  int watch_frames(bool watched);
   // Between these two the model changes what its steering reads.
   int lock();
   void unlock() { core_.lock.unlock(); }

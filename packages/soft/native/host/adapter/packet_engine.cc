@@ -60,7 +60,7 @@ int PacketEngine::open_ports(const DeviceConfig& config, const FrameHook& hook, 
   entrance_ = std::move(entrance);
   // A tunnel hides the queue pair number of its packets, and a model that rewrites frames may, so that such a device
   // has its addresses for itself. So has one that cannot have the names of a range's sockets.
-  const bool hides = hook.wanted() || (hook.model && hook.model->tunnels);
+  const bool hides = hook.changes_frames() || (hook.model && hook.model->tunnels);
   const bool shares = config.reach != Reach::kProcess && !hides;
   if (shares && link::NumberRanges::claim(&numbers_) == EADDRINUSE) {
     return fail(EADDRINUSE, "device " + config.name + ": other devices have all queue pair numbers; close some");

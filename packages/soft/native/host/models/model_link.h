@@ -6,11 +6,14 @@
 
 namespace verbs::soft::host {
 
-// A device and its model. Frames pass the model if it has frame functions.
+// A device and its model.
 struct FrameHook {
   const verbs_soft_model* model = nullptr;
   ibv_device* device = nullptr;
-  bool wanted() const { return model && (model->egress || model->ingress); }
+  bool has_frames() const { return model && (model->egress || model->ingress); }
+  // Frames pass the model only while it watches, and are not changed.
+  bool only_watches() const { return has_frames() && model->only_watches != 0; }
+  bool changes_frames() const { return has_frames() && model->only_watches == 0; }
   bool has_raw_packets() const { return model && model->raw_send && model->raw_receive; }
 };
 

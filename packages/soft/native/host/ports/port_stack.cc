@@ -1,5 +1,7 @@
 #include "host/ports/port_stack.h"
 
+#include <cerrno>
+
 #include "link/neighbour.h"
 
 namespace verbs::soft::host {
@@ -10,7 +12,8 @@ int PortStack::open(const PortSetup& setup, std::unique_ptr<PortStack>* port) {
   opened->hook_ = setup.hook;
   opened->port_num_ = setup.port_num;
   opened->stack_ = std::make_unique<LinkStack>(opened->addresses_.link());
-  if (opened->hook_.wanted()) {
+  opened->watched_ = opened->hook_.changes_frames();
+  if (opened->hook_.has_frames()) {
     opened->model_ = std::make_unique<ModelLink>(opened->stack_->top(), opened->hook_, opened->port_num_);
   }
   opened->set_faults(opened->make_faults(setup.config.faults));
@@ -22,9 +25,16 @@ int PortStack::open(const PortSetup& setup, std::unique_ptr<PortStack>* port) {
 void PortStack::find_top() {
   link::Neighbourhood::changed();
   top_ = &stack_->top();
-  if (!model_) return;
+  if (!watched_) return;
   model_->redirect(*top_);
   top_ = model_.get();
+}
+
+int PortStack::watch(bool watched) {
+  if (!hook_.only_watches()) return EOPNOTSUPP;
+  watched_ = watched;
+  find_top();
+  return 0;
 }
 
 int PortStack::add_address(const wire::Gid& address) {

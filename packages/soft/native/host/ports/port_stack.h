@@ -1,6 +1,6 @@
 // The stacked links of one port. Frames from the NIC pass down, received frames pass up:
 //
-//   model        a vendor's model inspects and rewrites frames (if the device has one)
+//   model        a vendor's model inspects and rewrites frames (if the device has one, and it watches now)
 //   faults       the device's fault plan
 //   capture      the frames that really leave and arrive
 //   address(es)  each an in-process link in front of a UDP socket
@@ -84,6 +84,9 @@ class PortStack final : public link::Transmitter {
   // As LinkStack's.
   std::unique_ptr<link::FaultLink> make_faults(const link::FaultPlan& plan) { return stack_->make_faults(plan); }
   void set_faults(std::unique_ptr<link::FaultLink> faults);
+  // Frames pass the model, which only watches, from now on or no longer.
+  // EOPNOTSUPP: the model does more than that, or nothing.
+  int watch(bool watched);
   void count(LinkCounters* counters) const;  // adds the counters of this port
   // Adds the counters of the fault plan's rules, the plan's own rule first; nothing without a plan.
   void count_rules(std::vector<link::RuleCounters>* sums) const;
@@ -98,6 +101,7 @@ class PortStack final : public link::Transmitter {
   std::unique_ptr<LinkStack> stack_;
   std::unique_ptr<ModelLink> model_;
   link::Link* top_ = nullptr;
+  bool watched_ = false;  // frames pass the model
   bool timed_ = false;    // the fault plan may delay frames
   bool changed_ = false;  // addresses were claimed
 };

@@ -1,9 +1,11 @@
 // Without memory: the device of the model, its queues, and the functions that the model does not have.
+#include <fcntl.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "../../../../../soft/native/test/abi/support/failing_object.h"
 #include "model/abi/unmodelled.h"
-#include "test/support/model/ends.h"
+#include "test/support/model/queues.h"
 
 using namespace verbs::mlx5::test;
 using namespace verbs::soft::test;
@@ -76,6 +78,73 @@ TEST_CASE("settings of queue pairs, doorbells and pacing without memory" * docte
   mlx5dv_pp* const pp = until_it_succeeds(
       "mlx5dv_pp_alloc", [&] { return mlx5dv_pp_alloc(end.context, sizeof settings, settings, 0); }, mlx5dv_pp_free);
   without_allocating("mlx5dv_pp_free", [&] { mlx5dv_pp_free(pp); });
+}
+
+TEST_CASE("queues of devx commands and their events without memory" * doctest::skip(!kAllocationsCanFail)) {
+  Queues queues;
+  ibv_context* const context = queues.end.context;
+  std::uint32_t number = 0;
+  until_it_succeeds("mlx5dv_devx_query_eqn", [&] { return mlx5dv_devx_query_eqn(context, 0, &number); });
+  const auto reg = [&] { return mlx5dv_devx_umem_reg(context, queues.data, 64, IBV_ACCESS_LOCAL_WRITE); };
+  mlx5dv_devx_umem* umem = until_it_succeeds("mlx5dv_devx_umem_reg", reg, mlx5dv_devx_umem_dereg);
+  without_allocating("mlx5dv_devx_umem_dereg", [&] { return mlx5dv_devx_umem_dereg(umem); });
+  mlx5dv_devx_umem_in in{};
+  in.addr = queues.data;
+  in.size = 64;
+  in.pgsz_bitmap = 4096;
+  const auto reg_ex = [&] { return mlx5dv_devx_umem_reg_ex(context, &in); };
+  mlx5dv_devx_umem_dereg(until_it_succeeds("mlx5dv_devx_umem_reg_ex", reg_ex, mlx5dv_devx_umem_dereg));
+  for (const Bytes& command : {queues.cq_command(), queues.qp_command()}) {
+    Bytes out(16);
+    const auto create = [&] {
+      return mlx5dv_devx_obj_create(context, command.data(), command.size(), out.data(), out.size());
+    };
+    mlx5dv_devx_obj* made = nullptr;
+    // The status of a limit, where the NIC has no memory for what is behind.
+    for (Turn turn; !made; turn.next()) {
+      const MemoryAgain memory_again;
+      turn.begin();
+      made = create();
+      const bool failed = Turn::end();
+      if (!made) REQUIRE(failed);
+      if (!made) CHECK((errno == ENOMEM || (errno == EREMOTEIO && out[0] == 8)));
+    }
+    CHECK(mlx5dv_devx_obj_destroy(made) == 0);
+  }
+  const auto open = [&] {
+    return mlx5dv_devx_create_event_channel(context, static_cast<mlx5dv_devx_create_event_channel_flags>(0));
+  };
+  mlx5dv_devx_event_channel* const channel =
+      until_it_succeeds("mlx5dv_devx_create_event_channel", open, mlx5dv_devx_destroy_event_channel);
+  std::uint16_t wanted[] = {0x04};
+  until_it_succeeds("mlx5dv_devx_subscribe_devx_event",
+                    [&] { return mlx5dv_devx_subscribe_devx_event(channel, queues.cq, sizeof wanted, wanted, 1); });
+  const int counter = eventfd(0, EFD_CLOEXEC);
+  until_it_succeeds("mlx5dv_devx_subscribe_devx_event_fd",
+                    [&] { return mlx5dv_devx_subscribe_devx_event_fd(channel, counter, queues.cq, wanted[0]); });
+  close(counter);
+  // No event comes.
+  fcntl(channel->fd, F_SETFL, O_NONBLOCK);
+  alignas(8) std::uint8_t event[72];
+  without_allocating("mlx5dv_devx_get_event", [&] {
+    mlx5dv_devx_get_event(channel, reinterpret_cast<mlx5dv_devx_async_event_hdr*>(event), sizeof event);
+  });
+  CHECK(errno == EAGAIN);
+  mlx5dv_devx_cmd_comp* const answers = until_it_succeeds(
+      "mlx5dv_devx_create_cmd_comp", [&] { return mlx5dv_devx_create_cmd_comp(context); },
+      mlx5dv_devx_destroy_cmd_comp);
+  Bytes query(16);
+  put(query, 0, 0x50b, 2);
+  put(query, 9, queues.qpn, 3);
+  until_it_succeeds("mlx5dv_devx_obj_query_async", [&] {
+    return mlx5dv_devx_obj_query_async(queues.qp, query.data(), query.size(), 512, 1, answers);
+  });
+  alignas(8) std::uint8_t answer[520];
+  without_allocating("mlx5dv_devx_get_async_cmd_comp", [&] {
+    return mlx5dv_devx_get_async_cmd_comp(answers, reinterpret_cast<mlx5dv_devx_async_cmd_hdr*>(answer), sizeof answer);
+  });
+  without_allocating("mlx5dv_devx_destroy_cmd_comp", [&] { mlx5dv_devx_destroy_cmd_comp(answers); });
+  without_allocating("mlx5dv_devx_destroy_event_channel", [&] { mlx5dv_devx_destroy_event_channel(channel); });
 }
 
 TEST_CASE("what the model does not have needs no memory" * doctest::skip(!kAllocationsCanFail)) {

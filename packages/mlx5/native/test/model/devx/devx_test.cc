@@ -193,7 +193,7 @@ TEST_CASE("the device, its port and its clock") {
   CHECK(mlx5dv_init_obj(&object, MLX5DV_OBJ_CQ) == EOPNOTSUPP);
   // Functions that the model does not implement fail with EOPNOTSUPP.
   CHECK(ERRNO_OF(mlx5dv_alloc_var(end.context, 0)) == EOPNOTSUPP);
-  CHECK(mlx5dv_devx_query_eqn(end.context, 0, nullptr) == EOPNOTSUPP);
+  CHECK(mlx5dv_reserved_qpn_alloc(end.context, nullptr) == EOPNOTSUPP);
   errno = 0;
   CHECK(mlx5dv_vfio_get_events_fd(end.context) == -1);
   CHECK(errno == EOPNOTSUPP);

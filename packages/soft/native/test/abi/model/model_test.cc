@@ -72,6 +72,8 @@ TEST_CASE("a model describes its devices, reads its options and changes its cont
   CHECK(soft->device_option(t1->device, "part") == nullptr);
   ibv_device foreign{};
   CHECK(soft->device_kind(&foreign) == nullptr);
+  // The toy changes frames, at all times.
+  CHECK(soft->watch_frames(t0.get(), 1) == EOPNOTSUPP);
 }
 
 TEST_CASE("a model holds the objects of its caller, and rejects those that are not live") {

@@ -219,6 +219,37 @@ TEST_CASE("a READ whose response was cut is asked for again from its first missi
   CHECK(net.a.nic->counters().ack_timeout == 0);
 }
 
+// rxe of Linux 6.12 answers a READ of no bytes once, and never again.
+TEST_CASE("a READ of no bytes whose response is lost is complete with the next response") {
+  for (const std::uint32_t next : {64u, 0u}) {
+    CAPTURE(next);
+    VirtualNetwork net;
+    nic::Qp* qa = net.a.create_qp(IBV_QPT_RC);
+    nic::Qp* qb = net.b.create_qp(IBV_QPT_RC);
+    net.connect(qa, qb);
+    std::vector<std::uint8_t> near(64), far = pattern(64);
+    nic::Mr* local = net.a.reg(near.data(), near.size());
+    nic::Mr* remote = net.b.reg(far.data(), far.size());
+    int responses = 0;
+    net.b.cable.observe = [&](std::span<const std::uint8_t>) { net.b.cable.unplugged = ++responses == 2; };
+    for (const std::uint32_t size : {64u, 0u, next}) {
+      REQUIRE(post_send(net.a, qa,
+                        {.wr_id = size,
+                         .opcode = IBV_WR_RDMA_READ,
+                         .sges = {sge_of(near.data(), size, local)},
+                         .remote_addr = reinterpret_cast<std::uint64_t>(far.data()),
+                         .rkey = remote->rkey()}) == 0);
+    }
+    net.run();
+    const auto completions = net.a.poll();
+    REQUIRE(completions.size() == 3);
+    for (const ibv_wc& wc : completions) CHECK(wc.status == IBV_WC_SUCCESS);
+    CHECK(near == far);
+    CHECK(responses == 3);
+    CHECK(net.a.nic->counters().retransmitted_pkts == 0);
+  }
+}
+
 TEST_CASE("a late response costs one packet, not a congestion window") {
   for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {
     CAPTURE(opcode);
