@@ -54,7 +54,9 @@ const portOptions = fields({ maxBytes: or(range(1, LARGEST), 2 ** 26) });
  * import { connect, createServer, messagePort } from '@verbs/core/stream';
  * createServer((socket) => {
  *   const port = messagePort(socket);
- *   port.on('message', (value) => port.postMessage({ got: value }));
+ *   port.on('message', (value) => {
+ *     port.postMessage({ got: value });
+ *   });
  * }).listen({ port: 18515 });
  *
  * const port = messagePort(connect({ port: 18515 }));
@@ -140,7 +142,11 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
    * @returns false when so much waits for the peer that the program should wait for 'drain'
    * @throws Error DataCloneError for a value that cannot be cloned; RangeError for one that is longer than `maxBytes` of the peer;
    *   VerbsError ERR_VERBS_CLOSED
-   * @example if (!port.postMessage(rows)) await once(port, 'drain');
+   * @example
+   * import { once } from 'node:events';
+   * import { connect, messagePort } from '@verbs/core/stream';
+   * const port = messagePort(connect({ port: 18515 }));
+   * for (let i = 0; i < 1000; i++) if (!port.postMessage(new Uint8Array(1e6))) await once(port, 'drain');
    */
   postMessage(value: Sent): boolean {
     if (this.closed) throw closedError('SocketMessagePort', 'ibv_post_send');
