@@ -39,7 +39,7 @@ export async function completed(shell: Shell, line: string, env: NodeJS.ProcessE
     seen += text;
     wake?.();
   });
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const ended = new Promise<void>((resolve) => child.once('close', resolve));
   const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT);
   const prompts = (count: number) => until(() => seen.split(PROMPT).length > count);
   const until = async (holds: () => boolean) => {
@@ -53,7 +53,7 @@ export async function completed(shell: Shell, line: string, env: NodeJS.ProcessE
     child.stdin.write(`${shell.setup}\r`);
     await prompts(2);
     child.stdin.write(`${line}${shell.keys}${HOME}printf '<%s>\\n' \r`);
-    await until(() => /\n<verbs>/.test(seen));
+    await until(() => seen.includes('\n<verbs>'));
     child.stdin.write('exit\r');
     await ended;
   } finally {

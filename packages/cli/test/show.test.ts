@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { AccessFlags, type Context, openDevice, QpType, WrOpcode } from '@verbs/core';
 import { configure, type FaultRule, softNic } from '@verbs/soft';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -348,6 +349,50 @@ describe('verbs show', () => {
   });
 });
 
+describe('the reasons of the software NIC in a capture', () => {
+  const program = fileURLToPath(new URL('programs/refused.mjs', import.meta.url));
+
+  it('are told at the packets that were dropped and refused, and in no other capture', async () => {
+    const capture = ['capture', '--json', '-o', file, '--', process.execPath, program];
+    const { stdout, status } = await verbs(capture, { VERBS_SOFT: 'soft0,addr=127.77.4.9' });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^WC_REM_ACCESS_ERR\n/);
+    // They are no packets, and no section of a process.
+    expect(JSON.parse(stdout.slice(stdout.indexOf('{')))).toMatchObject({ sections: 1, packets: 6 });
+    using course = analyze(file);
+    expect([...course.packets()].map(({ name, notes }) => [name, notes])).toEqual([
+      ['UD SEND Only', ['dropped: the datagram has the Q_Key 0x1111, and the queue pair has 0x2222']],
+      [
+        'RC RDMA WRITE Only',
+        [expect.stringMatching(/^refused: access of the region of R_Key 0x\w+ lacks REMOTE_WRITE/)],
+      ],
+      ['RC Acknowledge', ['NAK: remote access error']],
+    ]);
+    const shown = await verbs(['show', file]);
+    expect(shown.stdout).toContain('dropped: the datagram has the Q_Key');
+  });
+
+  it('leave the file of the user alone, and no part in a capture without any', async () => {
+    const why = join(directory, 'why');
+    writeFileSync(why, '');
+    const env = { VERBS_SOFT: 'soft0,addr=127.77.4.9', VERBS_SOFT_WHY: why };
+    await verbs(['run', '--capture', file, '--', process.execPath, program], env);
+    expect(readFileSync(why, 'utf8')).toContain('drop_qkey');
+    using course = analyze(file);
+    expect([...course.packets()].flatMap(({ notes }) => notes)).toEqual(['NAK: remote access error']);
+  });
+
+  it('of a damaged or foreign journal are ignored', async () => {
+    await verbs(['capture', '-o', file, '--', process.execPath, program], { VERBS_SOFT: 'soft0,addr=127.77.4.9' });
+    const bytes = readFileSync(file);
+    const at = bytes.indexOf('VERBS_REASON={');
+    bytes.write('VERBS_REASON=[', at);
+    writeFileSync(file, bytes);
+    using course = analyze(file);
+    expect([...course.packets()].flatMap(({ notes }) => notes)).toHaveLength(2);
+  });
+});
+
 describe('the layout of the ladder', () => {
   it('keeps the order of times, and finds what a window shows', async () => {
     const rows = packetsOf(
@@ -409,7 +454,7 @@ describe('the fold of the ladder', () => {
           const remote = { remoteAddr: responder.mr.addr, rkey: responder.mr.rkey };
           const sgList = [{ mr: requester.mr, length: 20 }];
           const sends = Array.from({ length: 12 }, () => one?.send({ opcode: WrOpcode.RDMA_WRITE, sgList, ...remote }));
-          await Promise.all(sends);
+          for (const sent of sends) await sent;
         }),
       ),
     );

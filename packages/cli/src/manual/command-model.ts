@@ -1,4 +1,4 @@
-import { Argument, type Command, Option } from 'commander';
+import type { Argument, Command, Option } from 'commander';
 
 /** What a word of the command line may be. */
 export type Value =
@@ -97,10 +97,10 @@ function valueOf(name: string, choices: readonly string[] | undefined): Value {
 
 /** The help without its first part, which is made of the rest of the model. */
 function notesOf(command: Command): string {
-  const { writeOut, ...others } = command.configureOutput();
+  const before = { ...command.configureOutput() };
   let whole = '';
-  command.configureOutput({ ...others, writeOut: (text) => (whole += text) });
+  command.configureOutput({ ...before, writeOut: (text) => (whole += text) });
   command.outputHelp();
-  command.configureOutput({ ...others, ...(writeOut && { writeOut }) });
+  command.configureOutput(before);
   return whole.slice(command.helpInformation().length).trim();
 }
