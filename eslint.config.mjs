@@ -47,6 +47,8 @@ export default defineConfig(
       'trials/chaos/victims/**/*.mjs',
       '{examples,packages/cli,trials/bench}/bin/*.mjs',
       'tools/check/examples/*.ts',
+      // What runs in a browser.
+      'tools/site/browser/*.js',
     ],
     ...tseslint.configs.disableTypeChecked,
   },

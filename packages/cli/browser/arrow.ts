@@ -23,7 +23,13 @@ export function arrow(
   const part = gone ? GONE : 1;
   const line = { x1: start, y1: from - top, x2: start + (end - start) * part, y2: from - top + (to - from) * part };
   const [mark] = packet.marks;
-  const classes = ['packet', mark ?? packet.role, ...(mark ? ['marked'] : []), ...(gone ? ['gone'] : [])];
+  const classes = [
+    'packet',
+    mark ?? packet.role,
+    ...(mark ? ['marked'] : []),
+    ...(gone ? ['gone'] : []),
+    ...(packet.folded ? ['folded'] : []),
+  ];
   const text = labelText(packet, right - left);
   const label = svg(
     'text',
@@ -55,7 +61,9 @@ function cross(x: number, y: number): SVGGElement {
 }
 
 /** Narrow ladders have shorter labels. */
-function labelText({ name, psn, payload, marks, notes }: LadderPacket, width: number): string {
+function labelText(packet: LadderPacket, width: number): string {
+  if (packet.folded !== undefined) return foldText(packet, packet.folded, width);
+  const { name, psn, payload, marks, notes } = packet;
   const [mark] = marks;
   const what = mark === 'nak' || mark === 'rnr' ? (notes.find((note) => note.includes('NAK')) ?? name) : name;
   const sign = mark === undefined ? '' : ({ retransmission: '↻ ', repeated: '↻ ' }[mark as string] ?? '');
@@ -65,6 +73,15 @@ function labelText({ name, psn, payload, marks, notes }: LadderPacket, width: nu
   const short = shortName(what);
   const narrow = `${sign}${short} ${hex(psn)}${end}`;
   return narrow.length * 6.4 <= width - 20 ? narrow : `${sign}${short}`;
+}
+
+/** `▸ 24 × RC SEND Only  0x1 to 0x18  1536 B` */
+function foldText({ name, psn }: LadderPacket, run: readonly LadderPacket[], width: number): string {
+  const bytes = run.reduce((sum, { payload }) => sum + payload, 0);
+  const count = `▸ ${run.length} × `;
+  const full = `${count}${name}  ${hex(psn)} to ${hex(run.at(-1)?.psn ?? psn)}${bytes > 0 ? `  ${bytes} B` : ''}`;
+  if (full.length * 6.4 <= width - 20) return full;
+  return `${count}${shortName(name)}`;
 }
 
 function shortName(name: string): string {

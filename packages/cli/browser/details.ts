@@ -21,7 +21,7 @@ export class Details {
   }
 
   show(packet: LadderPacket, ends: [string, string]): void {
-    const { number, name, from, sent, received, psn, length, notes, marks, role } = packet;
+    const { number, name, from, sent, received, psn, length, notes, marks, role, folded } = packet;
     const close = html('button', { class: 'close', type: 'button' }, 'Close');
     close.addEventListener('click', () => {
       this.clear();
@@ -38,6 +38,7 @@ export class Details {
       html('p', {}, `${ends[from]} to ${ends[1 - from] ?? ''}`),
       html('p', {}, times.join(', ')),
       html('p', {}, `PSN ${hex(psn)}${length > 0 ? `, ${length} bytes` : ''}`),
+      ...(folded ? [html('p', {}, `The first of ${folded.length} alike. A click shows each of them.`)] : []),
       ...notes.map((note) => html('p', { class: marks[0] ?? role }, note)),
       ...layersOf(packet).flatMap(layerElements),
     );

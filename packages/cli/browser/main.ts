@@ -2,6 +2,7 @@
 import type { PageData } from '../src/show/page-row.js';
 import { Details } from './details.js';
 import { html } from './dom.js';
+import { fold, foldOf } from './fold.js';
 import { Ladder } from './ladder.js';
 import { type LadderPacket, packetsOf, timeText } from './packet.js';
 import { endText, PairList } from './pair-list.js';
@@ -25,12 +26,19 @@ const data = JSON.parse(document.getElementById('data')?.textContent ?? '{}') as
 const packets = packetsOf(data);
 const details = new Details();
 let chosen: LadderPacket | undefined;
+/** Bursts that the reader has clicked. */
+const unfolded = new Set<number>();
 
 const ladder = new Ladder({
   point: (packet) => {
     if (chosen === undefined) show(packet);
   },
   choose: (packet) => {
+    if (packet.folded !== undefined) {
+      unfolded.add(packet.number);
+      update();
+      return;
+    }
     chosen = chosen?.number === packet.number ? undefined : packet;
     ladder.choose(chosen);
     history.replaceState(null, '', chosen === undefined ? '#' : `#${chosen.number}`);
@@ -48,6 +56,11 @@ const busiest = data.pairs
 const list = new PairList(data.pairs, (i) => busiest.includes(i), update);
 const marked = html('input', { type: 'checkbox' });
 marked.addEventListener('change', update);
+const folds = html('input', { type: 'checkbox', checked: '' });
+folds.addEventListener('change', () => {
+  unfolded.clear();
+  update();
+});
 
 function show(packet: LadderPacket): void {
   const ends = data.pairs[packet.pair]?.ends;
@@ -56,10 +69,8 @@ function show(packet: LadderPacket): void {
 
 function update(): void {
   const pairs = data.pairs.map((pair, index) => ({ pair, index })).filter(({ index }) => list.ticked(index));
-  ladder.show(
-    pairs,
-    packets.filter(({ pair, marks }) => list.ticked(pair) && (!marked.checked || marks.length > 0)),
-  );
+  const wanted = packets.filter(({ pair, marks }) => list.ticked(pair) && (!marked.checked || marks.length > 0));
+  ladder.show(pairs, folds.checked ? fold(wanted, unfolded) : wanted);
 }
 
 function toolbar(): HTMLElement {
@@ -77,7 +88,8 @@ function toolbar(): HTMLElement {
   const only = html('label', {}, marked, 'only losses, retransmissions and NAKs');
   const several = data.pairs.length > 1 ? [search, button('All', true), button('None', false)] : [];
   const legend = html('div', { class: 'legend' }, ...LEGEND.map(([name, text]) => html('span', { class: name }, text)));
-  return html('div', { class: 'bar' }, ...several, only, legend);
+  const bursts = html('label', {}, folds, 'a burst as one arrow');
+  return html('div', { class: 'bar' }, ...several, only, bursts, legend);
 }
 
 function summary(): string {
@@ -108,6 +120,9 @@ update();
 const linked = packets.find(({ number }) => number === Number(location.hash.slice(1)));
 if (linked !== undefined) {
   list.draw(linked.pair, drawn > 1);
+  const burst = foldOf(fold(packets.filter(({ pair }) => pair === linked.pair)), linked);
+  if (burst !== undefined) unfolded.add(burst);
+  update();
   chosen = linked;
   ladder.choose(linked);
   ladder.reveal(linked);

@@ -17,6 +17,8 @@ export interface LadderPacket {
   bytes: string;
   link: 'ip' | 'ethernet';
   at: number;
+  /** All packets of a burst that is drawn as one arrow; this is the first, with the arrival of the last. */
+  folded?: readonly LadderPacket[];
 }
 
 export function packetsOf({ rows, operations }: PageData): LadderPacket[] {

@@ -2,11 +2,13 @@ import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { captureCommand } from './commands/capture.js';
 import { commCommand } from './commands/comm.js';
+import { completionCommand } from './commands/completion.js';
 import { devicesCommand } from './commands/devices.js';
 import { devinfoCommand } from './commands/devinfo.js';
 import { doctorCommand } from './commands/doctor.js';
 import { encapCommand } from './commands/encap.js';
 import { gidsCommand } from './commands/gids.js';
+import { manCommand } from './commands/man.js';
 import { perfCommand } from './commands/perf.js';
 import { pingCommand } from './commands/ping.js';
 import { reformatCommand } from './commands/reformat.js';
@@ -65,6 +67,8 @@ Exit codes: 0 done, 1 failed, 2 wrong command line. "verbs run" and "verbs why" 
     commCommand(),
     encapCommand(),
     reformatCommand(),
+    completionCommand(),
+    manCommand(),
   ];
   for (const command of commands) program.addCommand(inherit(command, program));
   program.exitOverride();

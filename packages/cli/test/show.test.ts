@@ -2,11 +2,13 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { AccessFlags, type Context, openDevice, QpType, WrOpcode } from '@verbs/core';
 import { configure, type FaultRule, softNic } from '@verbs/soft';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fold, foldOf } from '../browser/fold.js';
 import { layOut, visible } from '../browser/layout.js';
-import { packetsOf } from '../browser/packet.js';
+import { type LadderPacket, packetsOf } from '../browser/packet.js';
 import { analyze } from '../src/show/analyze.js';
 import type { Course, Packet } from '../src/show/course.js';
 import { pageData } from '../src/show/page-data.js';
@@ -347,6 +349,50 @@ describe('verbs show', () => {
   });
 });
 
+describe('the reasons of the software NIC in a capture', () => {
+  const program = fileURLToPath(new URL('programs/refused.mjs', import.meta.url));
+
+  it('are told at the packets that were dropped and refused, and in no other capture', async () => {
+    const capture = ['capture', '--json', '-o', file, '--', process.execPath, program];
+    const { stdout, status } = await verbs(capture, { VERBS_SOFT: 'soft0,addr=127.77.4.9' });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^WC_REM_ACCESS_ERR\n/);
+    // They are no packets, and no section of a process.
+    expect(JSON.parse(stdout.slice(stdout.indexOf('{')))).toMatchObject({ sections: 1, packets: 6 });
+    using course = analyze(file);
+    expect([...course.packets()].map(({ name, notes }) => [name, notes])).toEqual([
+      ['UD SEND Only', ['dropped: the datagram has the Q_Key 0x1111, and the queue pair has 0x2222']],
+      [
+        'RC RDMA WRITE Only',
+        [expect.stringMatching(/^refused: access of the region of R_Key 0x\w+ lacks REMOTE_WRITE/)],
+      ],
+      ['RC Acknowledge', ['NAK: remote access error']],
+    ]);
+    const shown = await verbs(['show', file]);
+    expect(shown.stdout).toContain('dropped: the datagram has the Q_Key');
+  });
+
+  it('leave the file of the user alone, and no part in a capture without any', async () => {
+    const why = join(directory, 'why');
+    writeFileSync(why, '');
+    const env = { VERBS_SOFT: 'soft0,addr=127.77.4.9', VERBS_SOFT_WHY: why };
+    await verbs(['run', '--capture', file, '--', process.execPath, program], env);
+    expect(readFileSync(why, 'utf8')).toContain('drop_qkey');
+    using course = analyze(file);
+    expect([...course.packets()].flatMap(({ notes }) => notes)).toEqual(['NAK: remote access error']);
+  });
+
+  it('of a damaged or foreign journal are ignored', async () => {
+    await verbs(['capture', '-o', file, '--', process.execPath, program], { VERBS_SOFT: 'soft0,addr=127.77.4.9' });
+    const bytes = readFileSync(file);
+    const at = bytes.indexOf('VERBS_REASON={');
+    bytes.write('VERBS_REASON=[', at);
+    writeFileSync(file, bytes);
+    using course = analyze(file);
+    expect([...course.packets()].flatMap(({ notes }) => notes)).toHaveLength(2);
+  });
+});
+
 describe('the layout of the ladder', () => {
   it('keeps the order of times, and finds what a window shows', async () => {
     const rows = packetsOf(
@@ -370,6 +416,52 @@ describe('the layout of the ladder', () => {
     const inWindow = layout.placed.filter(({ from, to }) => to >= middle && from <= middle + 300);
     expect(visible(layout, middle, middle + 300)).toEqual(inWindow);
     expect(inWindow.length).toBeGreaterThan(3);
+  });
+});
+
+describe('the fold of the ladder', () => {
+  const at = (number: number, from: 0 | 1, sent: number, received: number, more: Partial<LadderPacket> = {}) =>
+    ({ number, pair: 0, from, sent, received, name: 'RC SEND Only', marks: [], psn: number, ...more }) as LadderPacket;
+  const numbers = (packets: readonly LadderPacket[]) =>
+    packets.map(({ number, folded }) => (folded === undefined ? number : folded.map((each) => each.number)));
+
+  it('makes one arrow of a burst, and leaves round trips as they are', () => {
+    const burst = [1, 2, 3, 4, 5].map((n) => at(n, 0, n, 100 + n));
+    const answers = [6, 7, 8, 9].map((n) => at(n, 1, 100 + n, 200 + n, { name: 'RC Acknowledge' }));
+    const turns = [10, 11, 12, 13, 14, 15].map((n) => at(n, (n % 2) as 0 | 1, 1000 + 10 * n, 1005 + 10 * n));
+    const folded = fold([...burst, ...answers, ...turns]);
+    expect(numbers(folded)).toEqual([[1, 2, 3, 4, 5], [6, 7, 8, 9], 10, 11, 12, 13, 14, 15]);
+    expect(folded[0]).toMatchObject({ number: 1, sent: 1, received: 105, psn: 1 });
+    expect(foldOf(folded, at(4, 0, 4, 104))).toBe(1);
+    expect(foldOf(folded, at(12, 0, 0, 0))).toBeUndefined();
+    expect(numbers(fold([...burst, ...answers], new Set([1])))).toEqual([1, 2, 3, 4, 5, [6, 7, 8, 9]]);
+  });
+
+  it('shows each packet that is lost, repeated or of another operation, and short runs', () => {
+    const lost = at(3, 0, 3, 103, { marks: ['lost'] });
+    const other = at(8, 0, 8, 108, { name: 'RC RDMA WRITE Only' });
+    const rest = [1, 2, 4, 5, 6, 7, 9, 10].map((n) => at(n, 0, n, 100 + n));
+    const all = [...rest, lost, other].sort((a, b) => a.number - b.number);
+    expect(numbers(fold(all))).toEqual([1, 2, 3, [4, 5, 6, 7], 8, 9, 10]);
+    expect(numbers(fold([1, 2, 3].map((n) => at(n, 0, n, 9))))).toEqual([1, 2, 3]);
+  });
+
+  it('keeps every packet of a real burst', async () => {
+    const rows = packetsOf(
+      pageData(
+        await record(async ({ requester, responder, pair }) => {
+          const [one] = pair();
+          const remote = { remoteAddr: responder.mr.addr, rkey: responder.mr.rkey };
+          const sgList = [{ mr: requester.mr, length: 20 }];
+          const sends = Array.from({ length: 12 }, () => one?.send({ opcode: WrOpcode.RDMA_WRITE, sgList, ...remote }));
+          for (const sent of sends) await sent;
+        }),
+      ),
+    );
+    const folded = fold(rows);
+    expect(folded.flatMap((each) => each.folded ?? [each])).toHaveLength(rows.length);
+    const { placed } = layOut(folded);
+    expect(placed).toHaveLength(folded.length);
   });
 });
 

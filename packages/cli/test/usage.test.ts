@@ -16,6 +16,8 @@ const COMMANDS = [
   'comm',
   'encap',
   'reformat',
+  'completion',
+  'man',
 ];
 
 describe('the command line', () => {
@@ -68,6 +70,7 @@ describe('the command line', () => {
     [['perf', 'bw', 'send', '127.0.0.1', '-b'], '--bidirectional is for bw write, read and atomic'],
     [['perf', 'lat', 'write', '127.0.0.1', '-b'], '--bidirectional is for bw write, read and atomic'],
     [['perf', 'bw', 'send', '-n', '0'], 'a whole number from 1'],
+    [['completion', 'csh'], 'Allowed choices are bash, zsh, fish'],
     [['comm'], 'Usage: verbs comm'],
     [['comm', 'serve'], "missing required argument 'name'"],
     [['comm', 'connect', 'x', '--wait', '-1'], 'seconds from 0'],

@@ -2,11 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release } from 'node:os';
 import { comparisons } from './comparisons.js';
 import { htmlReport } from './report/html.js';
+import { plural } from './report/format.js';
 import { describe, describeTargets } from './report/text.js';
 import { runAll } from './run/all.js';
 import { readSettings, type Settings, USAGE } from './settings.js';
 
-/** The exit code is 0, 1 if a program fails, 2 for a wrong command line. A missed target is a result, not a failure. */
+/**
+ * The exit code is 0, 1 if a program of ours fails, 2 for a wrong command line. Of a failure the report says what it was, beside
+ * all that was measured. A missed target is a result, not a failure.
+ */
 export async function main(args: string[]): Promise<void> {
   let settings: Settings | undefined;
   try {
@@ -42,6 +46,7 @@ async function run(settings: Settings, args: readonly string[]): Promise<void> {
     node: process.version,
     kernel: release(),
   };
+  if (results.some(({ contenders }) => contenders.some(({ failed }) => failed))) process.exitCode = 1;
   if (html !== undefined) writeFileSync(html, htmlReport(about, results));
   if (json) {
     console.log(JSON.stringify({ ...about, results }, null, 2));
@@ -49,5 +54,5 @@ async function run(settings: Settings, args: readonly string[]): Promise<void> {
   }
   const { processors } = about;
   console.log(`\n${results.map(describe).join('\n\n')}\n\n${describeTargets(results)}\n`);
-  console.log(`${rounds} rounds, ${processors.count} processors ${processors.model}`);
+  console.log(`${plural(rounds, 'round')}, ${plural(processors.count, 'processor')} ${processors.model}`);
 }

@@ -150,6 +150,16 @@ test('a contender that cannot run is left out from then on, and its targets say 
   expect(describeTargets([result])).toMatch(/not measured: runner$/);
 });
 
-test('a failing program ends the comparison', async () => {
-  await expect(compare(comparison, 1, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+test('a program that fails is in the report, and the others are measured all the same', async () => {
+  const order: string[] = [];
+  const run = ({ program }: { program: string }) => {
+    order.push(program);
+    return program === 'floor' ? Promise.resolve({ median: 10 }) : Promise.reject(new Error('broken\nand more'));
+  };
+  const result = await compare(comparison, 3, run);
+  expect(order).toEqual(['floor', 'runner', 'floor', 'floor']);
+  expect(result.contenders).toMatchObject([{ median: 10 }, { skipped: 'failed: broken', failed: true, values: [] }]);
+  expect(result.contenders[0]).not.toHaveProperty('failed');
+  expect(describe(result)).toMatch(/runner {2}failed: broken$/m);
+  expect(describeTargets([result])).toMatch(/not measured: runner$/);
 });

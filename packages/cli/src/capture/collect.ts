@@ -17,12 +17,15 @@ import { pipeline } from 'node:stream/promises';
 import { Failure, codeOf, fileReason } from '@verbs/lib/failure';
 import { escapeValue, plural } from '../text.js';
 import { type CaptureSummary, summarize } from './pcapng.js';
+import { ReasonsPart } from './reasons.js';
 
 /**
  * The capture of a program and of all processes that it starts. Each process writes files of its own (a file with two
  * writers would be damaged); afterwards they are concatenated, as pcapng allows.
  */
 export class Collection {
+  /** What the software NIC dropped, failed and refused meanwhile. */
+  readonly reasons = new ReasonsPart();
   readonly #target: string;
   readonly #directory: string;
   /** The parts lie on the target's file system: the capture is put in place as a whole. Else it is copied there. */
@@ -64,6 +67,8 @@ export class Collection {
         });
       }
       const summary = add(parts.map(summarize));
+      const reasons = join(this.#directory, 'reasons');
+      if (this.reasons.write(reasons)) others.push(reasons);
       await this.#merge(first, others);
       return summary;
     } finally {

@@ -1,6 +1,8 @@
+import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Api } from '@verbs/doca-comm';
 import { serviceFor } from '@verbs/lib/comm';
+import { Failure, fileReason } from '@verbs/lib/failure';
 import { lineOf } from '@verbs/lib/text';
 import { note, print, printJson } from '../output.js';
 import { plural } from '../text.js';
@@ -23,10 +25,10 @@ export async function service(
   { device, representor, api, echo, output, json }: ServiceOptions,
   signal: AbortSignal,
 ): Promise<void> {
+  const directory = output === undefined ? undefined : directoryOf(output);
   using served = serviceFor(name, device, representor, api);
   const show = json ? note : print;
   note(`serving ${name} on ${served.device} for ${served.representor}`);
-  const directory = output === undefined ? undefined : resolve(output);
   const clients = await serve(
     served.endpoint,
     { echo: echo ?? false, directory, signal },
@@ -51,6 +53,21 @@ export async function service(
   const { device: deviceName, representor: representorAddress } = served;
   if (json) printJson({ service: name, device: deviceName, representor: representorAddress, clients });
   else print(summary(clients));
+}
+
+/** A service that cannot store its first file, hours later, is of no use. */
+function directoryOf(output: string): string {
+  const directory = resolve(output);
+  try {
+    if (!statSync(directory).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
+    accessSync(directory, constants.W_OK);
+  } catch (error) {
+    throw new Failure(`--output ${output}: ${fileReason(error)}`, {
+      hint: `make the folder first, "mkdir -p ${output}", or name another one`,
+      cause: error,
+    });
+  }
+  return directory;
 }
 
 function fileText({ name, bytes = 0, sha256, error }: ServedFile): string {

@@ -3,6 +3,7 @@ import { processes } from '@verbs/soft';
 import { Command } from 'commander';
 import { painter, print, printJsonLine, screen } from '../output.js';
 import { type ProcessRates, Rates } from '../top/rates.js';
+import { Keys } from '../top/keys.js';
 import { topLines } from '../top/table.js';
 import { integer, seconds, stopSignal } from './settings.js';
 
@@ -26,7 +27,7 @@ export function topCommand(): Command {
       'after',
       `
 Examples:
-  verbs top                     until Ctrl-C
+  verbs top                     until q or Ctrl-C
   verbs top -n 1                once; so it is when the output is no terminal
   verbs top --json -i 10        a line each ten seconds, for programs
 
@@ -42,14 +43,23 @@ async function top({ interval, count, json }: Options): Promise<void> {
   const live = json !== true && process.stdout.isTTY && count === undefined;
   const rates = new Rates();
   const sample = () => rates.next(processes(), performance.now());
+  let keys: Keys | undefined;
+  const left = new AbortController();
+  const leave = () => {
+    left.abort();
+  };
+  const signal = AbortSignal.any([stop, left.signal]);
   const samples = count ?? (live || json === true ? Infinity : 1);
   try {
-    if (live) screen.enter();
+    if (live) {
+      screen.enter();
+      keys = new Keys({ q: leave, Q: leave });
+    }
     // Rates need two samples: the first one is not printed, but drawn where the next replaces it.
     const first = sample();
     if (live) draw(first);
     for (let i = 0; i < samples; i++) {
-      await sleep(i === 0 ? Math.min(FIRST_SAMPLE, interval * 1000) : interval * 1000, undefined, { signal: stop });
+      await sleep(i === 0 ? Math.min(FIRST_SAMPLE, interval * 1000) : interval * 1000, undefined, { signal });
       const now = sample();
       if (json === true) printJsonLine({ time: new Date().toISOString(), processes: now });
       else if (live) draw(now);
@@ -57,8 +67,9 @@ async function top({ interval, count, json }: Options): Promise<void> {
         print(topLines(now, { columns: process.stdout.columns || COLUMNS, paint: painter(process.stdout) }).join('\n'));
     }
   } catch (error) {
-    if (!stop.aborted) throw error;
+    if (!signal.aborted) throw error;
   } finally {
+    keys?.close();
     if (live) screen.leave();
   }
 }
@@ -66,6 +77,6 @@ async function top({ interval, count, json }: Options): Promise<void> {
 function draw(now: ProcessRates[]): void {
   const { columns, rows } = process.stdout;
   const paint = painter(process.stdout);
-  const title = `verbs top  ${new Date().toLocaleTimeString()}  Ctrl-C leaves`;
+  const title = `verbs top  ${new Date().toLocaleTimeString()}  q leaves`;
   screen.draw([paint('dim', title.slice(0, columns)), ...topLines(now, { columns, rows: rows - 2, paint })]);
 }

@@ -63,7 +63,7 @@ export async function launch(command: readonly string[], options: LaunchOptions)
     const collection = options.capture === undefined ? undefined : new Collection(options.capture);
     try {
       const environment = environmentFor(dropIn, options, collection);
-      const reasons = options.report && new ReasonFile(reasonPath(dropIn), options.report);
+      const reasons = reasonFile(dropIn, options, collection);
       if (reasons !== undefined) environment['VERBS_SOFT_WHY'] = reasons.path;
       checkConfiguration(environment['VERBS_SOFT'] ?? '', options);
       dropIn.makeFiles(environment);
@@ -78,9 +78,18 @@ export async function launch(command: readonly string[], options: LaunchOptions)
   }
 }
 
-/** In the folder of the run, which goes with it. */
-function reasonPath({ environment }: DropIn): string {
-  return join(environment['VERBS_SOFT_SYSTEM'] ?? '', 'why');
+/** For whoever asked for the reasons, and for the capture. A file that the user has asked for stays that. */
+function reasonFile(
+  { environment }: DropIn,
+  { report }: LaunchOptions,
+  collection: Collection | undefined,
+): ReasonFile | undefined {
+  if (report === undefined && (collection === undefined || process.env['VERBS_SOFT_WHY'])) return undefined;
+  // In the folder of the run, which goes with it.
+  return new ReasonFile(join(environment['VERBS_SOFT_SYSTEM'] ?? '', 'why'), (reason) => {
+    report?.(reason);
+    collection?.reasons.add(reason);
+  });
 }
 
 function environmentFor(

@@ -1,4 +1,5 @@
 import { opcodeOf } from '@verbs/lib/packets';
+import { CapturedReasons } from './captured-reasons.js';
 import { Connections } from './connections.js';
 import type { Course, Pair } from './course.js';
 import { type Flow, Flows } from './flows.js';
@@ -29,12 +30,17 @@ function follow(file: string, observations: Observations): Course & Disposable {
   const connections = new Connections(flows, transmissions);
   const start = { high: 0, low: 0 };
   const last = { high: 0, low: 0 };
+  let reasons: CapturedReasons | undefined;
   observations.walk((observation) => {
     const { high, low } = observation.frame;
+    // The file was read once when the first packet comes.
+    reasons ??= new CapturedReasons(observations.journal);
     if (transmissions.count === 0) Object.assign(start, { high, low });
     last.high = high;
     last.low = low;
     const flow = flows.find(observation);
+    if (reasons.any && observation.frame.direction === 'received')
+      reasons.received(observation.frame, observation.packet.destQpn, flow.endpoints.source);
     const row = transmissions.add(observation, flow);
     if (row === undefined) return;
     flow.count(observation, row);
@@ -44,7 +50,8 @@ function follow(file: string, observations: Observations): Course & Disposable {
   connections.join();
   const pairs = pairsOf(flows);
   judge(transmissions, flows, pairs);
-  const packets = new Packets(observations, transmissions, flows, start);
+  reasons?.settle();
+  const packets = new Packets(observations, transmissions, flows, { start, reasons });
   return {
     ...{ file, pairs, others: observations.others },
     start: (BigInt(start.high) << 32n) | BigInt(start.low),

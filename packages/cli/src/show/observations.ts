@@ -1,4 +1,4 @@
-import { CaptureFileError, FrameReader, type FrameRecord } from '@verbs/lib/capture-files';
+import { CaptureFileError, FrameReader, type FrameRecord, type JournalFields } from '@verbs/lib/capture-files';
 import { PacketScan } from '@verbs/lib/packets';
 import { Failure, fileFailure } from '@verbs/lib/failure';
 import { TimeOrder } from './time-order.js';
@@ -41,6 +41,11 @@ export class Observations implements Disposable {
     const observation = this.#guarded(() => this.#read(at));
     if (observation === undefined) throw new Failure(`${this.#path} was changed while it was read`);
     return observation;
+  }
+
+  /** What the capture's writers noted beside the packets, after a walk. */
+  get journal(): readonly JournalFields[] {
+    return this.#reader.journal;
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,6 @@
 import type { FrameRecord } from '@verbs/lib/capture-files';
 import { dissect, opcodeOf } from '@verbs/lib/packets';
+import type { CapturedReasons } from './captured-reasons.js';
 import type { Mark, Packet, Wanted } from './course.js';
 import type { Flow, Flows } from './flows.js';
 import type { Observation, Observations } from './observations.js';
@@ -23,6 +24,7 @@ export class Packets {
   readonly #transmissions: Transmissions;
   readonly #flows: Flows;
   readonly #start: { high: number; low: number };
+  readonly #reasons: CapturedReasons | undefined;
   /** Marks and notes by verdict and syndrome: there are few of them. */
   readonly #words = new Map<number, { marks: Mark[]; notes: string[] }>();
 
@@ -30,12 +32,13 @@ export class Packets {
     observations: Observations,
     transmissions: Transmissions,
     flows: Flows,
-    start: { high: number; low: number },
+    { start, reasons }: { start: { high: number; low: number }; reasons: CapturedReasons | undefined },
   ) {
     this.#observations = observations;
     this.#transmissions = transmissions;
     this.#flows = flows;
     this.#start = start;
+    this.#reasons = reasons?.none === false ? reasons : undefined;
   }
 
   *inOrder({ pairs, bytes = true }: Wanted = {}): Generator<Packet> {
@@ -62,23 +65,32 @@ export class Packets {
     const way = transmissions.way(row);
     const { marks, notes } = this.#told(row, observation);
     const unseen = transmissions.is(row, UNSEEN);
+    const received = unseen ? seen : way === undefined ? undefined : seen + way;
     return {
       number,
       pair,
       from,
       sent: unseen ? undefined : seen,
-      received: unseen ? seen : way === undefined ? undefined : seen + way,
+      received,
       name: opcode?.name ?? 'unknown opcode',
       role: opcode?.role ?? 'other',
       psn: packet.psn,
       payload: packet.payload,
       length: frame.length,
       marks,
-      notes,
+      notes: this.#withReasons(notes, packet.destQpn, received),
       bytes: bytes ? firstBytes(frame) : undefined,
       link: frame.link,
       at: packet.place.at - frame.offset,
     };
+  }
+
+  /** With why its receiver dropped or refused it. */
+  #withReasons(notes: readonly string[], destQpn: number, received: number | undefined): readonly string[] {
+    if (this.#reasons === undefined || received === undefined) return notes;
+    const { high, low } = this.#start;
+    const reasons = this.#reasons.of(destQpn, (BigInt(high) << 32n) + BigInt(low + received));
+    return reasons.length === 0 ? notes : [...notes, ...reasons];
   }
 
   #told(row: number, { frame, packet }: Observation): { marks: Mark[]; notes: string[] } {

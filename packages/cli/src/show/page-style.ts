@@ -61,6 +61,7 @@ svg .label { pointer-events: none; paint-order: stroke; stroke: var(--back); str
 svg .packet .zone { stroke: transparent; stroke-width: 18px; }
 svg .packet:hover .zone, svg .packet:focus .zone, svg .packet.chosen .zone { stroke: var(--focus); }
 svg .packet.marked line { stroke-width: 2.4; }
+svg .packet.folded line { stroke-width: 5; opacity: 0.75; } svg .packet.folded .zone { stroke-width: 18px; opacity: 1; }
 svg .packet.gone line { stroke-dasharray: 5 4; }
 .heads { position: sticky; top: 0; z-index: 1; background: var(--back); border-bottom: 1px solid var(--line); }
 .heads svg text { font-size: 12px; }

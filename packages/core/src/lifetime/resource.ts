@@ -14,6 +14,9 @@ import { WeakTable } from './weak-table.js';
 /** Newer objects have larger numbers. */
 let nextId = 1;
 
+/** The objects without parents, from which all others are reached. */
+export const roots = new WeakTable<Resource>();
+
 /**
  * The base of every object that must be closed.
  *
@@ -39,6 +42,7 @@ export abstract class Resource implements Disposable {
     this.#parents = parents;
     // The constructors are internal, but JavaScript can call them with the handle of another object.
     if ((handle as unknown) === undefined || !native.claim(handle, syscall)) throw illegalConstructor(kind, handle);
+    if (parents.length === 0) roots.set(this.#id, this);
     this.#joinParents();
     objectOpened(this, kind, this.#id);
     markAsUncloneable(this);
@@ -82,6 +86,7 @@ export abstract class Resource implements Disposable {
     this.#closed = true;
     for (const parent of this.#parents) parent[kRelease](this.#id);
     this.#parents = [];
+    roots.delete(this.#id);
     unwatchForLeak(this);
     this.onClosed();
     objectClosed(this, this.#kind, this.#id);

@@ -41,12 +41,14 @@ const peerBuffers = fields({ slots: range(1, 0xffffff), size: range(1, 2 ** 30) 
  * A connected queue pair of RC, and the TCP connection that tells when the peer is gone. Created by {@link dial} and by
  * {@link Request.accept}.
  *
+ * @typeParam PrivateData what the program expects of the peer
+ *
  * @example
  * await using connection = await dial({ port: 18515, receive: {} });
  * await connection.send('hello');
  * console.log((await connection.messages.next())?.text());
  */
-export class Connection implements AsyncDisposable {
+export class Connection<PrivateData = unknown> implements AsyncDisposable {
   /** The queue pair, in RTS. */
   readonly qp: QueuePair<typeof QpType.RC>;
   /** Its protection domain. */
@@ -65,8 +67,8 @@ export class Connection implements AsyncDisposable {
         readonly size: number;
       }
     | undefined = undefined;
-  /** What the peer gave as its `privateData`; undefined for nothing. */
-  privateData: unknown = undefined;
+  /** What the peer gave as its `privateData`; undefined for nothing. It comes from the peer: no type proves what it is. */
+  privateData: PrivateData = undefined as PrivateData;
   /** Resolves when the peer has closed the connection, or is gone, and after `close()`. */
   readonly disconnected: Promise<void>;
   /** The ends of the TCP connection, as `node:net` has them; undefined when it was closed too early. */
@@ -79,6 +81,10 @@ export class Connection implements AsyncDisposable {
   readonly remotePort: number | undefined;
   readonly #lines: Lines;
   readonly #messages: Receiver | undefined;
+  /** The program had the option `prepare`, which is the place to post receive requests. */
+  readonly #prepared: boolean;
+  /** The peer has said that nobody posts receive requests there. */
+  #peerDeaf = false;
   #buffers: SendBuffers | undefined;
   readonly #release: () => void;
   #closed = false;
@@ -102,6 +108,7 @@ export class Connection implements AsyncDisposable {
       this.qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: cap as QpCap });
       this.qp.init({ ...(portNum === undefined ? {} : { portNum }), ...(access === undefined ? {} : { access }) });
       this.#messages = receive === undefined ? undefined : receiver(this.qp, receive as ReceiverOptions);
+      this.#prepared = prepare !== undefined;
       prepare?.(this.qp);
     } catch (error) {
       cq.close();
@@ -134,7 +141,8 @@ export class Connection implements AsyncDisposable {
    * @param options `signal` and `timeout` end the waiting, not the message: the peer may get it later
    * @throws RangeError for data that is longer than `receive.size` of the peer (or, of a peer without that option, of this
    *   side; default 4096)
-   * @throws VerbsError ETIMEDOUT; CompletionError and VerbsError as {@link QueuePair.send}
+   * @throws VerbsError ETIMEDOUT; ENOBUFS at once for a peer with neither `receive` nor `prepare`, which would never take it (for one
+   *   that posts receive requests by hand later, `connection.qp.send` waits); CompletionError and VerbsError as {@link QueuePair.send}
    * @example
    * const connection = await dial({ port: 18515 });
    * await connection.send(JSON.stringify({ get: 'colour' }), { timeout: 1000 });
@@ -146,6 +154,7 @@ export class Connection implements AsyncDisposable {
   async #send(data: MessageData, options: SendOptions): Promise<WorkCompletion> {
     const { timeout, signal } = sendOptions(options, 'options');
     signal?.throwIfAborted();
+    if (this.#peerDeaf) throw deaf();
     const sent = this.#sendBuffers().use(data, (sge) => this.qp.send({ opcode: WrOpcode.SEND, sgList: [sge] }));
     return signal === undefined && timeout === undefined ? sent : patient(sent, signal, timeout);
   }
@@ -195,14 +204,16 @@ export class Connection implements AsyncDisposable {
     await this.disconnected;
   }
 
-  /** @internal The buffers for the peer's messages, as the peer learns them. */
-  get receiving(): { slots: number; size: number } | undefined {
-    return this.#messages && { slots: this.#messages.slots, size: this.#messages.size };
+  /** @internal The buffers for the peer's messages, as the peer learns them: null if nobody has posted any. */
+  get receiving(): { slots: number; size: number } | null | undefined {
+    if (this.#messages === undefined) return this.#prepared ? undefined : null;
+    return { slots: this.#messages.slots, size: this.#messages.size };
   }
 
   /** @internal What the peer said of its buffers. It is not trusted. */
   peerSaid(receive: unknown): void {
-    if (receive !== undefined) this.peerReceive = peerBuffers(receive, 'receive');
+    if (receive === null) this.#peerDeaf = true;
+    else if (receive !== undefined) this.peerReceive = peerBuffers(receive, 'receive');
   }
 
   /** @internal What the peer needs to connect. */
@@ -232,6 +243,13 @@ export class Connection implements AsyncDisposable {
       this.#messages?.[kEnd]();
     });
   }
+}
+
+function deaf(): VerbsError {
+  return new VerbsError(errno.ENOBUFS, 'ibv_post_send', {
+    text: 'the peer takes no messages: its dial() or accept() has neither the option `receive` nor `prepare`',
+    hint: 'give it `receive: {}`; for a peer that posts receive requests by hand later, connection.qp.send() waits',
+  });
 }
 
 /** Waits for a message no longer than the program wants; its buffer stays in use until it is sent. */

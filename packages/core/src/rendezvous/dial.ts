@@ -26,6 +26,7 @@ const dialOptions = fields({ ...CONNECTION_FIELDS, port: range(1, 65535), host: 
  * Connects to a program that waits by {@link listen}: finds it over TCP, and resolves when both queue pairs are in RTS
  * and the receive requests of both are posted.
  *
+ * @typeParam PrivateData of the peer, as the program expects it: `(await dial<RemoteRegion>({ port })).privateData`
  * @throws VerbsError REJECTED (the listener did; the error's `privateData` is its), ETIMEDOUT, ECONNRESET, EPROTO (some
  *   other program listens there), and the errors of `node:net`, such as ECONNREFUSED
  * @example
@@ -33,20 +34,19 @@ const dialOptions = fields({ ...CONNECTION_FIELDS, port: range(1, 65535), host: 
  * await connection.send('hello');
  * console.log((await connection.messages.next())?.text());
  */
-export async function dial(options: DialOptions): Promise<Connection> {
+export async function dial<PrivateData = unknown>(options: DialOptions): Promise<Connection<PrivateData>> {
   const given = dialOptions(options, 'options');
   const { host, port, privateData, timeout } = given;
   const signal = signalOf(given);
   signal?.throwIfAborted();
   const device = new Device(given.pd);
   const socket = connect({ host, port });
-  let connection: Connection | undefined;
+  let connection: Connection<PrivateData> | undefined;
+  const late = AbortSignal.timeout(timeout);
   try {
-    await once(socket, 'connect', {
-      signal: AbortSignal.any([AbortSignal.timeout(timeout), ...(signal ? [signal] : [])]),
-    });
+    await once(socket, 'connect', { signal: AbortSignal.any([late, ...(signal ? [signal] : [])]) });
     const lines = new Lines(socket);
-    connection = new Connection(device.pd, lines, given, () => {
+    connection = new Connection<PrivateData>(device.pd, lines, given, () => {
       device.close();
     });
     lines.send({ verbs: 1, endpoint: connection.endpoint(given), receive: connection.receiving, privateData });
@@ -59,7 +59,7 @@ export async function dial(options: DialOptions): Promise<Connection> {
     if (!isObject(reply['endpoint'])) throw foreign();
     connection.connect(reply['endpoint'], given);
     connection.peerSaid(reply['receive']);
-    connection.privateData = reply['privateData'];
+    connection.privateData = reply['privateData'] as PrivateData;
     lines.send({ ready: true });
     return connection;
   } catch (error) {
@@ -67,6 +67,8 @@ export async function dial(options: DialOptions): Promise<Connection> {
     else connection.close();
     socket.destroy();
     signal?.throwIfAborted();
+    if (connection === undefined && late.aborted)
+      throw problem('ETIMEDOUT', `${host} port ${port} did not answer for ${timeout} ms`);
     throw error;
   }
 }

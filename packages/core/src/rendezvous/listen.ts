@@ -38,6 +38,7 @@ const listenOptions = fields({
  * Waits at a TCP port for programs that {@link dial}. Whoever reaches the port may ask for a connection: the program
  * decides on each request, and `privateData` is the place for a password.
  *
+ * @typeParam PrivateData of the programs, as this one expects it
  * @throws the errors of `node:net`, such as EADDRINUSE; TypeError, RangeError for an option, by its name
  * @example
  * const server = await listen({ port: 18515, receive: { slots: 64, size: 1024 } });
@@ -47,7 +48,7 @@ const listenOptions = fields({
  *   connection.close();
  * }
  */
-export async function listen(options: ListenOptions = {}): Promise<Server> {
+export async function listen<PrivateData = unknown>(options: ListenOptions = {}): Promise<Server<PrivateData>> {
   const given = listenOptions(options, 'options');
   const signal = signalOf(given);
   signal?.throwIfAborted();
@@ -61,11 +62,11 @@ export async function listen(options: ListenOptions = {}): Promise<Server> {
     tcp.close();
     throw error;
   }
-  return new Server(tcp, device, options, given);
+  return new Server<PrivateData>(tcp, device, options, given);
 }
 
 /** Programs that want a connection, one by one. Created by {@link listen}. */
-export class Server implements AsyncIterable<Request>, AsyncDisposable {
+export class Server<PrivateData = unknown> implements AsyncIterable<Request<PrivateData>>, AsyncDisposable {
   /** The TCP port. */
   readonly port: number;
   readonly #tcp: TcpServer;
@@ -73,7 +74,7 @@ export class Server implements AsyncIterable<Request>, AsyncDisposable {
   readonly #options: ListenOptions;
   readonly #backlog: number;
   readonly #timeout: number;
-  readonly #requests: Request[] = [];
+  readonly #requests: Request<PrivateData>[] = [];
   /** Those that have said nothing yet, the oldest first. */
   readonly #silent = new Set<Socket>();
   #wake: (() => void) | undefined;
@@ -106,7 +107,7 @@ export class Server implements AsyncIterable<Request>, AsyncDisposable {
    * The requests as they come, but those whose programs gave up meanwhile, until the server is closed. Iterating again goes
    * on with the next one.
    */
-  async *[Symbol.asyncIterator](): AsyncGenerator<Request, void, undefined> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<Request<PrivateData>, void, undefined> {
     while (!this.#closed) {
       const request = this.#requests.shift();
       if (request === undefined) await new Promise<void>((resolve) => (this.#wake = resolve));
@@ -146,7 +147,7 @@ export class Server implements AsyncIterable<Request>, AsyncDisposable {
     try {
       const hello = await lines.receive({ timeout: this.#timeout, signal: undefined });
       if (hello['verbs'] !== 1 || !isObject(hello['endpoint'])) throw foreign();
-      const request = new Request(lines, hello, this.#device, this.#options);
+      const request = new Request<PrivateData>(lines, hello, this.#device, this.#options);
       if (this.#closed || !this.#hasRoom()) request.reject();
       else this.#requests.push(request);
       this.#wake?.();
@@ -167,9 +168,9 @@ export class Server implements AsyncIterable<Request>, AsyncDisposable {
 }
 
 /** A program that wants a connection: accept it or reject it. */
-export class Request {
-  /** What the program gave as its `privateData`; undefined for nothing. */
-  readonly privateData: unknown;
+export class Request<PrivateData = unknown> {
+  /** What the program gave as its `privateData`; undefined for nothing. It comes from the peer: no type proves what it is. */
+  readonly privateData: PrivateData;
   /** The address that its TCP connection comes from. */
   readonly remoteAddress: string;
   readonly #lines: Lines;
@@ -181,7 +182,7 @@ export class Request {
 
   /** @internal */
   constructor(lines: Lines, hello: Record<string, unknown>, device: Device, options: ListenOptions) {
-    this.privateData = hello['privateData'];
+    this.privateData = hello['privateData'] as PrivateData;
     this.remoteAddress = lines.remoteAddress;
     this.#lines = lines;
     this.#endpoint = hello['endpoint'];
@@ -204,7 +205,7 @@ export class Request {
    * @example
    * for await (const request of await listen()) await request.accept({ privateData: mr.remote() });
    */
-  async accept(options: ConnectionOptions = {}): Promise<Connection> {
+  async accept(options: ConnectionOptions = {}): Promise<Connection<PrivateData>> {
     // eslint-disable-next-line @typescript-eslint/no-unused-vars -- the options of the server alone
     const { port, host, backlog, signal: ofServer, ...defaults } = this.#options;
     const given = connectionOptions({ ...defaults, ...options }, 'options');
@@ -212,9 +213,9 @@ export class Request {
     this.#answer();
     const device = options.pd === undefined ? this.#device : new Device(options.pd);
     if (device === this.#device) device.use();
-    let connection: Connection | undefined;
+    let connection: Connection<PrivateData> | undefined;
     try {
-      connection = new Connection(device.pd, this.#lines, given, () => {
+      connection = new Connection<PrivateData>(device.pd, this.#lines, given, () => {
         device.close();
       });
       const { privateData } = given;

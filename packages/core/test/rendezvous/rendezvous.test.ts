@@ -77,7 +77,8 @@ describe('listen and dial', () => {
   });
 
   it('end the wait of a send by its signal or its time, and the message itself goes on', async () => {
-    const server = await serve();
+    // A peer that posts receive requests by hand, and later.
+    const server = await serve({ prepare: () => undefined });
     const dialled = dial({ port: server.port });
     const accepted = kept(await (await next(server)).accept());
     const client = kept(await dialled);
@@ -95,6 +96,36 @@ describe('listen and dial', () => {
       expect(new TextDecoder().decode(mr.bytes.subarray(0, byteLen))).toBe(text);
     }
     await expect(client.send('x', { timeout: 0 })).rejects.toThrow('options.timeout');
+  });
+
+  it('tell a program at once that its peer takes no messages', async () => {
+    const [plain, other] = await both();
+    await expect(plain.send('x')).rejects.toMatchObject({
+      code: 'ENOBUFS',
+      message: expect.stringMatching(
+        /takes no messages.*neither the option `receive` nor `prepare`.*qp\.send/,
+      ) as string,
+    });
+    // The queue pair itself waits, as ever.
+    const [from, to] = [plain.pd.allocMr(8, ALL_ACCESS), other.pd.allocMr(8, ALL_ACCESS)];
+    const sent = plain.qp.send({ opcode: WrOpcode.SEND, sgList: [{ mr: from }] });
+    await other.qp.recv({ sgList: [{ mr: to }] });
+    await sent;
+  });
+
+  it('have a type for the private data', async () => {
+    const server = await listen<{ want: string }>();
+    kept(server);
+    const dialled = dial<RemoteRegion>({ port: server.port, privateData: { want: 'region' } });
+    for await (const request of server) {
+      const { want } = request.privateData;
+      expect(want).toBe('region');
+      const { privateData } = kept(await request.accept({ privateData: { addr: '0x10', rkey: 1 } }));
+      expect(privateData.want).toBe('region');
+      break;
+    }
+    const { rkey } = kept(await dialled).privateData;
+    expect(rkey).toBe(1);
   });
 
   it('are patient with a peer that gets no processor: 4 seconds', async () => {

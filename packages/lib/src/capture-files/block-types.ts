@@ -5,3 +5,4 @@ export const INTERFACE = 1;
 export const PACKET = 2;
 export const SIMPLE_PACKET = 3;
 export const ENHANCED_PACKET = 6;
+export const JOURNAL = 9;

@@ -7,6 +7,7 @@ import {
   type FrameOptions,
   type FrameRecord,
 } from './frame.js';
+import type { JournalFields } from './journal.js';
 import { isPcap, PcapReader } from './pcap-reader.js';
 import { PcapngReader } from './pcapng-reader.js';
 
@@ -70,6 +71,11 @@ export class FrameReader implements Disposable {
   /** The comments of the sections that were read so far, in pcapng: '' for a section without one. */
   get comments(): readonly string[] {
     return this.#reader instanceof PcapngReader ? this.#reader.comments : [];
+  }
+
+  /** The journal entries that were met so far, in pcapng. */
+  get journal(): readonly JournalFields[] {
+    return this.#reader instanceof PcapngReader ? this.#reader.journal : [];
   }
 
   [Symbol.dispose](): void {

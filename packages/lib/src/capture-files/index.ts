@@ -9,4 +9,5 @@ export {
 } from './frame.js';
 export { FrameReader } from './frame-reader.js';
 export { FrameWriter } from './frame-writer.js';
+export { type JournalFields, journalSection } from './journal.js';
 export { type CapturedPacket, packets } from './packets.js';

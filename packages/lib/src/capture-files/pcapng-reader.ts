@@ -1,5 +1,6 @@
-import { ENHANCED_PACKET, INTERFACE, PACKET, SECTION_HEADER, SIMPLE_PACKET } from './block-types.js';
+import { ENHANCED_PACKET, INTERFACE, JOURNAL, PACKET, SECTION_HEADER, SIMPLE_PACKET } from './block-types.js';
 import type { FileBytes } from './file-bytes.js';
+import { type JournalFields, journalFields } from './journal.js';
 import { CaptureFileError, type Direction, foreignLink, type FrameOptions, FrameRecord, linkOf } from './frame.js';
 
 const OPTION_COMMENT = 1;
@@ -10,6 +11,8 @@ const OPTION_TSOFFSET = 14;
 const BYTE_ORDER_MAGIC = 0x1a2b3c4d;
 /** More than the largest block that the NIC writes: a longer one is damage. */
 const MAX_BLOCK = 16 * 1024 * 1024;
+/** Of a file of another program: so many are kept. */
+const MOST_ENTRIES = 20_000;
 const NANOS = 1_000_000_000n;
 const WORD = 2 ** 32;
 /** Nanoseconds of a tick up to here, times a word, are a number without rounding. */
@@ -40,6 +43,8 @@ export class PcapngReader {
   readonly start = 0;
   /** The comments of the sections that were met so far; '' for a section without one. */
   readonly comments: string[] = [];
+  /** The journal entries that were met so far. */
+  readonly journal: JournalFields[] = [];
   readonly #bytes: FileBytes;
   readonly #path: string;
   readonly #rawIp: boolean;
@@ -83,6 +88,8 @@ export class PcapngReader {
       if (at >= this.#known) {
         if (section) this.comments.push(comment(view, body + 16, end, littleEndian));
         else if (type === INTERFACE) this.#section.interfaces.push(this.#interface(view, body, end));
+        else if (type === JOURNAL && this.journal.length < MOST_ENTRIES)
+          this.journal.push(journalFields(new Uint8Array(view.buffer, view.byteOffset + body, end - body)));
         this.#known = at + length;
       }
       this.frame.at = at;

@@ -40,7 +40,8 @@ async function measureAloud(contender: Contender): Promise<Measurement> {
   try {
     return await measure(contender);
   } catch (error) {
-    if (error instanceof Skipped) console.error(`  left out: ${contender.name}: ${error.message}`);
+    const what = error instanceof Skipped ? 'left out' : 'failed';
+    console.error(`  ${what}: ${contender.name}: ${(error as Error).message}`);
     throw error;
   } finally {
     const seconds = (performance.now() - start) / 1000;

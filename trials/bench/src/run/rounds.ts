@@ -20,6 +20,8 @@ export interface ContenderResult {
   name: string;
   /** Why it was not measured. Then it has no figures. */
   skipped?: string;
+  /** It is ours, and failed: `skipped` says how. */
+  failed?: true;
   /** The figure of each round, and how the processors were placed then. */
   values: number[];
   placements: Placement[];
@@ -67,7 +69,7 @@ export class Race {
     this.#columns = comparison.contenders.map((contender) => ({ contender, cells: [], percentiles: [] }));
   }
 
-  /** A contender that was skipped once is not tried again. */
+  /** A contender that was skipped once, or failed, is not tried again: the others are measured all the same. */
   async round(run: Run, probe: () => Promise<Placement>): Promise<void> {
     let shared: Measurement | undefined;
     let before = await probe();
@@ -84,8 +86,10 @@ export class Race {
         if (percentiles !== undefined) column.percentiles.push(percentiles);
         before = after;
       } catch (error) {
-        if (!(error instanceof Skipped)) throw error;
-        column.skipped = error.message;
+        column.failed = !(error instanceof Skipped);
+        const { message } = error as Error;
+        // The whole message, a program's output for instance, was printed when it failed.
+        column.skipped = column.failed ? `failed: ${message.split('\n', 1)[0] ?? ''}` : message;
         column.cells = [];
       }
     }
@@ -150,6 +154,7 @@ interface Column {
   cells: Cell[];
   percentiles: Percentiles[];
   skipped?: string;
+  failed?: boolean;
 }
 
 function bestOf(cells: readonly Cell[], better: Comparison['better']): Cell | undefined {
@@ -163,12 +168,12 @@ function percentilesOf({ median: middle, p99, p999 }: Measurement, value: number
 }
 
 function summarize(column: Column, better: Comparison['better'], reference: readonly Cell[]): ContenderResult {
-  const { contender, cells, percentiles, skipped } = column;
+  const { contender, cells, percentiles, skipped, failed } = column;
   const place = contender.x === undefined ? {} : { x: contender.x };
   const { name } = contender;
   if (skipped !== undefined || cells.length === 0) {
     const none = { values: [], placements: [], best: NaN, median: NaN, ratio: NaN };
-    return { name, skipped: skipped ?? 'not measured', ...none, ...place };
+    return { name, skipped: skipped ?? 'not measured', ...(failed === true && { failed }), ...none, ...place };
   }
   const values = cells.map(({ value }) => value);
   const at = (wanted: Placement) => {

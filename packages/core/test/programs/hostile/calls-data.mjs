@@ -185,6 +185,7 @@ export const dataCalls = {
   readSysfsFile: (w) => [{ ...w.device }, w.random.pick(['board_id', 'no such file'])],
   openDevice: (w) => [device(w), ...(w.random.oneIn(2) ? [{ library: 'soft' }] : [])],
   objectCounts: () => [],
+  openObjects: () => [],
   importDevice: (w) => [w.object('Context')?.cmdFd ?? 0, { ...w.device }],
   formatGuid: (w) => [w.device.guid],
   eventTypeText: number,
