@@ -87,9 +87,20 @@ function makeHosts() {
     ]),
   ].find((command) => !ip(command));
   const cannot = failed === undefined ? undefined : `network namespaces need root: ip ${failed}`;
+  if (failed === undefined) names.forEach(awaitCable);
   /** @type {string[]} */
   const compiler = [];
   return { compiler, cannot, server, client, environment: ofHosts, remove };
+}
+
+/**
+ * The end of the cable is there at once, and takes a moment until it carries: before that, `verbs run` sees no network.
+ * @param {string} name
+ * @param {number} index
+ */
+function awaitCable(name, index) {
+  const show = ['-n', name, 'link', 'show', `v${'ab'[index]}`];
+  while (!spawnSync('ip', show, { encoding: 'utf8' }).stdout.includes('LOWER_UP')) spawnSync('sleep', ['0.05']);
 }
 
 /**
