@@ -2,9 +2,10 @@
 import { softModel as mlx5 } from '@verbs/mlx5';
 import { mlx5Bench, runSuite, softBench } from '../../programs/pyverbs/suite.mjs';
 import { summarize } from '../../programs/pyverbs/summary.mjs';
-import { allCases } from '../../programs/src/cases/index.mjs';
+import { casesOfReleases } from '../../programs/src/cases/index.mjs';
 import { makeMachine } from '../../programs/src/machine.mjs';
 import { runCase } from '../../programs/src/pair.mjs';
+import { processes } from '../../programs/src/places.mjs';
 import { Table } from '../../programs/src/table.mjs';
 import { loadCheck } from './load-check.mjs';
 import { sortSkips } from './skips.mjs';
@@ -81,18 +82,17 @@ function skippedOf(outcomes) {
  * @returns {Promise<Result>}
  */
 export async function checkPrograms(root, only = '') {
-  const end = { prefix: root.prefix, configuration: 'soft0', address: '127.0.0.1' };
-  const place = { name: 'processes', compiler: root.prefix, cannot: undefined, server: end, client: end };
+  const place = processes(root.prefix);
   const machine = makeMachine();
   const table = new Table();
   const failures = [];
   let passed = 0;
   let cases = 0;
   try {
-    for (const each of allCases({ ...place, remove: () => undefined }, machine.folder)) {
+    for (const each of casesOfReleases(place, machine.folder)) {
       if (!`${each.program} ${each.name}`.includes(only)) continue;
-      const failure = each.cannot ?? (await runCase(each, { ...place, remove: () => undefined }, machine.environment));
-      table.add({ ...place, remove: () => undefined }, each, failure);
+      const failure = each.cannot ?? (await runCase(each, place, machine.environment));
+      table.add(place, each, failure);
       if (each.cannot !== undefined) continue;
       ++cases;
       if (failure === undefined) ++passed;

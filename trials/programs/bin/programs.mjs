@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // Runs Debian's unmodified RDMA programs on the software NIC: `npm run trial programs`.
-//   --only TEXT   cases whose program or arguments contain it
+//   --only TEXT    cases whose program or arguments contain it
+//   --place NAME   processes (of this machine), host (processes of one host at its address) or hosts (two of them)
+import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { installMissing } from '../../../tools/setup/src/debian.mjs';
 import { runProgram } from '../../../tools/setup/src/program.mjs';
@@ -12,12 +14,15 @@ import { runCase } from '../src/pair.mjs';
 import { Table } from '../src/table.mjs';
 
 await runProgram('programs', async () => {
-  const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
-  installMissing(debianPackages);
+  const { values } = parseArgs({ options: { only: { type: 'string', default: '' }, place: { type: 'string' } } });
+  installMissing(debianPackages());
+  // Nothing is configured.
+  for (const name of Object.keys(process.env)) if (name.startsWith('VERBS_')) Reflect.deleteProperty(process.env, name);
   const table = new Table();
   const machine = makeMachine();
   try {
     for (const place of places()) {
+      if (values.place !== undefined && values.place !== place.name) continue;
       try {
         for (const each of allCases(place, machine.folder)) {
           if (!`${each.program} ${each.name}`.includes(values.only)) continue;

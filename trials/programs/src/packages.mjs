@@ -1,6 +1,9 @@
+import { spawnSync } from 'node:child_process';
+
 /** The Debian packages of the programs, beside those that all tests need. */
-export const debianPackages = [
+const everywhere = [
   'fio',
+  'golang-go',
   'ibverbs-utils',
   'libfabric-bin',
   'libmpich-dev',
@@ -8,7 +11,21 @@ export const debianPackages = [
   'mpich',
   'openmpi-bin',
   'perftest',
+  'qemu-system-x86',
+  'qemu-utils',
   'qperf',
   'rdmacm-utils',
+  'rustc',
   'ucx-utils',
 ];
+
+/** Those that not every release of Debian has. */
+const somewhere = ['dapl2-utils', 'libgloo-dev', 'libiscsi-bin', 'qemu-block-extra', 'tgt'];
+
+/** The packages to install here. */
+export function debianPackages() {
+  const { stdout } = spawnSync('apt-cache', ['policy', ...somewhere], { encoding: 'utf8' });
+  const isThere = (/** @type {string} */ name) =>
+    new RegExp(`^${name}:\\n.*\\n  Candidate: (?!\\(none\\))`, 'm').test(stdout);
+  return [...everywhere, ...somewhere.filter(isThere)].sort();
+}

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** @import { Case } from './cases/case.mjs' */
 /** @import { End, Place } from './places.mjs' */
 
-const timeLimit = 60;
+const timeLimit = 60; // seconds
 const rocePort = 4791;
 /** From a device that is open to a program that listens. */
 const settling = 400;
@@ -19,11 +19,13 @@ class Program {
    * @param {End} end
    * @param {string[]} command
    * @param {Readonly<Record<string, string>>} environment
+   * @param {number} limit in seconds
    */
-  constructor(end, command, environment) {
-    // timeout(1) reaches the program through ip(8) as well, and ends its children.
-    const limited = ['-k', '5', String(timeLimit), ...end.prefix, ...withEnvironment(environment, command)];
-    this.child = spawn('timeout', limited, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  constructor(end, command, environment, limit) {
+    // timeout(1) ends the children of the program as well. It is in the network of the program, for /proc/PID/net.
+    const limited = ['timeout', '-k', '5', String(limit), ...withEnvironment(environment, command)];
+    const [program = '', ...args] = [...end.prefix, ...limited];
+    this.child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream.setEncoding('utf8').on('data', (/** @type {string} */ text) => {
         this.output += text;
@@ -71,11 +73,15 @@ function withEnvironment(environment, command) {
 }
 
 /**
- * Waits until the server has an open device, or listens at the TCP port, in its network namespace.
+ * Waits until the server says so, has an open device, or listens at the TCP port, in its network namespace.
  * @param {Program} server
- * @param {number} port
+ * @param {Case} each
  */
-async function isReady(server, port) {
+async function isReady(server, { port = 0, ready }) {
+  if (ready !== undefined) {
+    while (!ready.test(server.output) && !server.isOver) await sleep(20);
+    return;
+  }
   const hex = (/** @type {number} */ number) => number.toString(16).toUpperCase().padStart(4, '0');
   const listens = new RegExp(`:${hex(port)} [0-9A-F:]+ 0A `);
   const open = new RegExp(`:${hex(rocePort)} `);
@@ -110,11 +116,26 @@ function tableOf(pid, file) {
  */
 export async function runCase(each, place, machine) {
   if (place.cannot !== undefined) return place.cannot;
-  const of = (/** @type {End} */ end) => ({ ...machine, VERBS_SOFT: end.configuration, ...each.environment });
-  const server = each.server && new Program(place.server, each.server, of(place.server));
+  const before = place.datagrams?.() ?? 0;
+  const failure = await run(each, place, machine);
+  if (failure !== undefined || place.datagrams === undefined || each.alone === true) return failure;
+  // Both ends are of one kernel: a library that finds that out could take another way.
+  return place.datagrams() - before >= 2 ? undefined : 'it came to its end without the network of the two hosts';
+}
+
+/**
+ * @param {Case} each
+ * @param {Place} place
+ * @param {Readonly<Record<string, string>>} machine
+ */
+async function run(each, place, machine) {
+  const environment = { ...(each.bare !== true && { ...machine, ...place.environment }), ...each.environment };
+  const start = (/** @type {End} */ end, /** @type {string[]} */ command) =>
+    new Program(end, command, environment, each.limit ?? timeLimit);
+  const server = each.server && start(place.server, each.server);
   try {
-    if (server) await isReady(server, each.port ?? 0);
-    const client = new Program(place.client, each.client, of(place.client));
+    if (server) await isReady(server, each);
+    const client = start(place.client, each.client);
     if (each.endless !== undefined) {
       for (let i = 0; i < 250 && !each.endless.test(client.output) && !client.isOver; ++i) await sleep(20);
       await client.stop();

@@ -69,6 +69,7 @@ export function* cmCases({ name, compiler, server: { address } }) {
     name: name,
     client: words('stdbuf -oL ibv_asyncwatch -d soft0'),
     endless: /async event FD/,
+    alone: true,
   };
 }
 

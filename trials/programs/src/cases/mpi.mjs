@@ -13,25 +13,38 @@ const libraries = [
     program: 'Open MPI',
     compiler: 'mpicc.openmpi',
     run: words('mpirun.openmpi --allow-run-as-root --oversubscribe --mca pml ucx --mca osc ucx'),
-    between: undefined, // its launcher reaches the ranks over the loopback interface
+    /** @param {string} shell @param {string[]} hosts the first one is the launcher's @param {number} ranks of each */
+    spread: (shell, hosts, ranks) => [
+      ...['--mca', 'plm_rsh_agent', shell],
+      ...['--host', hosts.map((host) => `${host}:${ranks}`).join(',')],
+    ],
   },
-  { program: 'MPICH', compiler: 'mpicc.mpich', run: ['mpirun.mpich'], between: words('env MPIR_CVAR_NOLOCAL=1') },
+  {
+    program: 'MPICH',
+    compiler: 'mpicc.mpich',
+    run: ['mpirun.mpich'],
+    /** @param {string} shell @param {string[]} hosts @param {number} ranks */
+    spread: (shell, hosts, ranks) => [
+      ...['-launcher', 'ssh', '-launcher-exec', shell, '-localhost', hosts[0] ?? ''],
+      ...['-hosts', hosts.map((host) => `${host}:${ranks}`).join(',')],
+    ],
+  },
 ];
 
 /**
- * Collectives, windows and ping-pong of an own program that checks every byte.
+ * Collectives, windows and ping-pong of an own program that checks every byte. On two hosts each of them has half of the
+ * ranks.
  * @param {Place} place
  * @param {string} folder for the programs
  * @returns {Generator<Case>}
  */
 export function* mpiCases(place, folder) {
-  for (const { program, compiler, run, between } of libraries) {
-    const binary = join(folder, compiler);
-    const [first, ...rest] = [...place.compiler, compiler, '-O1', '-o', binary, source];
-    const transportless = whyNoTransport(place.compiler);
-    const compiled = spawnSync(first, rest, { encoding: 'utf8' });
+  for (const { program, compiler, run, spread } of libraries) {
+    const { binary, cannot } = compileMpi(place, folder, compiler);
     for (const transport of ['rc_verbs,ud_verbs', 'ud_verbs']) {
       for (const ranks of [2, 4]) {
+        const shell = place.remoteShell;
+        const where = shell === undefined ? [] : spread(shell, [place.client.address, place.server.address], ranks / 2);
         yield {
           program,
           name: `${ranks} ranks over ${transport}`,
@@ -41,20 +54,12 @@ export function* mpiCases(place, folder) {
             UCX_WARN_UNUSED_ENV_VARS: 'n',
             // UCX since 1.15 would flush at the peer, which its rc_verbs can with the devx commands of mlx5 only.
             UCX_FENCE_MODE: 'weak',
-            // Ranks of one machine would use shared memory.
+            // Ranks of one host would use shared memory.
             MPIR_CVAR_NOLOCAL: '1',
           },
-          client: commandOf(place, run, ranks, binary, between),
+          client: [...run, ...where, '-n', String(ranks), binary],
           prints: new RegExp(`^${ranks} ranks, 0 failures$`, 'm'),
-          ...(compiled.status !== 0 && { cannot: `${compiler}: ${compiled.stderr}` }),
-          ...(transportless !== undefined && { cannot: transportless }),
-          ...(place.name === 'namespaces' &&
-            (between === undefined || ranks > 2) && {
-              cannot:
-                between === undefined
-                  ? "Open MPI's launcher reaches its ranks in its own network namespace only"
-                  : 'a device has one process for an address: two namespaces have two ranks',
-            }),
+          ...(cannot !== undefined && { cannot }),
         };
       }
     }
@@ -62,15 +67,14 @@ export function* mpiCases(place, folder) {
 }
 
 /**
+ * The program, compiled, and why it cannot run.
  * @param {Place} place
- * @param {string[]} run
- * @param {number} ranks
- * @param {string} binary
- * @param {string[] | undefined} between
+ * @param {string} folder
+ * @param {string} compiler
  */
-function commandOf(place, run, ranks, binary, between) {
-  if (place.name === 'processes' || between === undefined) return [...run, '-n', String(ranks), binary];
-  // The client's end runs the launcher and a rank of its own; the other rank is in the server's namespace.
-  const { prefix, configuration } = place.server;
-  return [...run, '-n', '1', binary, ':', '-n', '1', ...prefix, ...between, `VERBS_SOFT=${configuration}`, binary];
+export function compileMpi(place, folder, compiler) {
+  const binary = join(folder, compiler);
+  const command = [...place.compiler, compiler, '-O1', '-o', binary, source];
+  const { status, stderr } = spawnSync('env', command, { encoding: 'utf8' });
+  return { binary, cannot: status === 0 ? whyNoTransport(place.compiler) : `${compiler}: ${stderr}` };
 }

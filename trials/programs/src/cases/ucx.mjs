@@ -60,6 +60,7 @@ export function* ucxCases({ compiler, server: { address } }) {
     program: 'ucx_info',
     name: '-d: the transports and the connection manager',
     client: ['ucx_info', '-d'],
+    alone: true,
     prints:
       /Transport: rc_verbs[^]*Transport: ud_verbs[^]*Connection manager: rdmacm|Connection manager: rdmacm[^]*ud_verbs/,
     ...(cannot !== undefined && { cannot }),

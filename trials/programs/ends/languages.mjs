@@ -1,0 +1,87 @@
+// Processes of programs in several languages at one address, each connected with all others: languages.mjs INDEX COMMANDS.
+// INDEX: of the GID. COMMANDS: a list of commands as JSON. ../languages/README.md has what they say to each other.
+import { spawn, spawnSync } from 'node:child_process';
+import { on } from 'node:events';
+import { join } from 'node:path';
+import process from 'node:process';
+import { createInterface } from 'node:readline';
+import { processes } from '@verbs/soft';
+import { root } from '../../../tools/setup/src/paths.mjs';
+
+const ROUNDS = 50;
+const [index = '', commands = ''] = process.argv.slice(2);
+/** @type {string[][]} */
+const all = JSON.parse(commands);
+
+class Peer {
+  /** @param {string[]} command @param {number} number */
+  constructor(command, number) {
+    this.command = command;
+    const [program, ...args] = [
+      command[0] ?? '',
+      ...command.slice(1),
+      String(number),
+      String(all.length),
+      index,
+      String(ROUNDS),
+    ];
+    this.child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    /** @type {Promise<number | null>} */
+    this.ended = new Promise((resolve) => {
+      this.child.once('close', resolve);
+      this.child.once('error', (error) => {
+        console.error(`${program}: ${error.message}`);
+        resolve(127);
+      });
+    });
+    process.once('exit', () => this.child.kill('SIGKILL'));
+    const lines = createInterface(this.child.stdout);
+    /** @type {AsyncIterator<string[]>} */
+    this.lines = on(lines, 'line', { close: ['close'] });
+  }
+
+  /** The words behind the first one of its next line. @param {string} first */
+  async says(first) {
+    const { value, done } = await this.lines.next();
+    const [word, ...rest] = done === true ? [] : (value[0] ?? '').split(' ');
+    if (word !== first) throw new Error(`${this.command.join(' ')}: ${word} instead of ${first}`);
+    return rest;
+  }
+
+  /** @param {string} line */
+  hear(line) {
+    this.child.stdin.write(`${line}\n`);
+  }
+}
+
+const peers = all.map((command, number) => new Peer(command, number));
+const said = await Promise.all(peers.map((peer) => peer.says('ready')));
+const gids = new Set(said.map(([gid = '']) => new URL(`http://[${gid}]`).hostname));
+if (gids.size !== 1) throw new Error(`there are several addresses: ${[...gids].join(', ')}`);
+peers.forEach((peer, number) => {
+  // Of each process its queue pair for this one: behind the GID.
+  peer.hear(`peers ${said.map((words) => words[1 + number]).join(' ')}`);
+});
+await Promise.all(peers.map((peer) => peer.says('connected')));
+for (const peer of peers) peer.hear('go');
+const messages = ROUNDS * (peers.length - 1);
+for (const [number, [came]] of (await Promise.all(peers.map((peer) => peer.says('done')))).entries()) {
+  if (Number(came) !== messages) throw new Error(`${all[number]?.join(' ')}: ${came} of ${messages} messages`);
+}
+
+// All are there still.
+const reports = processes();
+const top = spawnSync(process.execPath, [join(root, 'packages/cli/bin/verbs.mjs'), 'top'], { encoding: 'utf8' });
+for (const { child, command } of peers) {
+  const device = reports.find(({ pid }) => pid === child.pid)?.devices[0];
+  const counted = ['sent_pkts', 'rcvd_pkts'].map((name) => Number(device?.counters[name] ?? 0));
+  const wrong = counted.some((count) => count < messages) || device?.queuePairCount !== peers.length - 1;
+  if (wrong)
+    throw new Error(`${command.join(' ')}: ${counted.join(' and ')} packets, ${device?.queuePairCount} queue pairs`);
+  if (!top.stdout.includes(`(${child.pid})`)) throw new Error(`verbs top does not show ${command.join(' ')}`);
+}
+for (const { child } of peers) child.stdin.end();
+const statuses = await Promise.all(peers.map(({ ended }) => ended));
+if (statuses.some((status) => status !== 0)) throw new Error(`they ended with ${statuses.join(', ')}`);
+console.log(`${peers.length} processes at ${[...gids].join('')}, ${peers.length * messages} messages`);
+process.exit(0);

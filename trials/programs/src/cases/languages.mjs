@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import process from 'node:process';
+
+/** @import { Case } from './case.mjs' */
+/** @import { Place } from '../places.mjs' */
+
+const ends = join(import.meta.dirname, '../../ends/languages.mjs');
+const sources = join(import.meta.dirname, '../../languages');
+
+/**
+ * Ten processes at one address, of programs in several languages, of which all pairs talk.
+ * @param {Place} place
+ * @param {string} folder
+ * @returns {Generator<Case>}
+ */
+export function* languageCases(place, folder) {
+  if (place.name === 'hosts') return;
+  const file = (/** @type {string} */ name) => join(sources, name);
+  const binary = (/** @type {string} */ name) => join(folder, `peer-${name}`);
+  const compilers = [
+    ['gcc', '-O1', '-o', binary('c'), file('peer.c'), '-libverbs'],
+    ['g++', '-std=c++20', '-O1', '-o', binary('c++'), file('peer.cc'), '-libverbs'],
+    ['rustc', '--edition', '2021', '-O', '-o', binary('rust'), file('peer.rs')],
+    ['go', 'build', '-o', binary('go'), file('peer.go')],
+  ];
+  const failed = compilers.flatMap(([program = '', ...args]) => {
+    const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8' });
+    return status === 0 ? [] : [`${program}: ${error?.message ?? stderr}`];
+  });
+  const commands = [
+    [binary('c')],
+    [binary('c++')],
+    [binary('rust')],
+    [binary('go')],
+    ['/usr/bin/python3', file('peer.py')],
+    [process.execPath, file('peer.mjs')],
+  ];
+  const ten = Array.from({ length: 10 }, (_, i) => commands[i % commands.length]);
+  yield {
+    program: 'ten processes',
+    name: 'in C, C++, Rust, Go, Python and JavaScript, all pairs',
+    client: [process.execPath, ends, place.name === 'processes' ? '0' : '1', JSON.stringify(ten)],
+    prints: /^10 processes at /m,
+    ...(failed.length > 0 && { cannot: failed.join('; ') }),
+  };
+}
