@@ -141,6 +141,19 @@ describe('verbs comm', () => {
     expect(got).toEqual(expect.arrayContaining(wanted));
   });
 
+  it('refuses a folder that is not there, or is none, before anybody connects', async () => {
+    writeFileSync(join(directory, 'file'), '');
+    for (const [name, reason] of [
+      ['nowhere', 'no such file or directory'],
+      ['file', 'a part of the path is not a directory'],
+    ] as const) {
+      const { status, stderr } = await verbs(['comm', 'serve', 'inbox', '-o', join(directory, name)]);
+      expect(status).toBe(1);
+      expect(stderr).toContain(reason);
+      expect(stderr).toContain(`mkdir -p ${join(directory, name)}`);
+    }
+  });
+
   it('keeps a file that exists, and says so', async () => {
     const inbox = join(directory, 'inbox');
     mkdirSync(inbox);

@@ -8,7 +8,7 @@ import { configure, type ProcessReport, processes, softNic } from '@verbs/soft';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Rates } from '../src/top/rates.js';
 import { short, topLines } from '../src/top/table.js';
-import { Verbs, verbs } from './verbs.js';
+import { Verbs, VERBS, verbs } from './verbs.js';
 
 afterEach(() => {
   configure(null);
@@ -75,6 +75,19 @@ describe('processes()', () => {
 });
 
 describe('verbs top', () => {
+  it.each(['q', '\x03'])('draws on a terminal until the key %j', async (key) => {
+    // script(1) gives it a terminal.
+    const command = `${process.execPath} ${VERBS} top`;
+    const child = spawn('script', ['-qefc', command, '/dev/null'], { env: { ...process.env, TERM: 'xterm' } });
+    let seen = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (seen += text));
+    await expect.poll(() => seen, { timeout: 10_000 }).toContain('q leaves');
+    child.stdin.write(key);
+    expect(await once(child, 'close')).toEqual([0, null]);
+    // The cursor is back, and what was on the terminal.
+    expect(seen).toContain('\x1b[?25h\x1b[?1049l');
+  });
+
   it('prints the rates of other processes, once, in 80 columns', async () => {
     await connected(async (send) => {
       const running = verbs(['top']);

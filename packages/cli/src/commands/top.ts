@@ -14,6 +14,7 @@ interface Options {
 }
 
 const COLUMNS = 80;
+const ROWS = 24;
 /** Between the two samples of a first set of rates that is not watched. */
 const FIRST_SAMPLE = 200;
 
@@ -75,7 +76,9 @@ async function top({ interval, count, json }: Options): Promise<void> {
 }
 
 function draw(now: ProcessRates[]): void {
-  const { columns, rows } = process.stdout;
+  // A terminal that does not know its size has 0.
+  const columns = process.stdout.columns || COLUMNS;
+  const rows = process.stdout.rows || ROWS;
   const paint = painter(process.stdout);
   const title = `verbs top  ${new Date().toLocaleTimeString()}  q leaves`;
   screen.draw([paint('dim', title.slice(0, columns)), ...topLines(now, { columns, rows: rows - 2, paint })]);
