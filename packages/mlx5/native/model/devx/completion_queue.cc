@@ -70,14 +70,9 @@ void DevxCq::put(Entry entry, std::uint8_t opcode) {
   const std::uint64_t at = places_.entries_at + std::uint64_t{producer_ & (size - 1)} * stride_ + stride_ - kEntrySize;
   const auto parity = static_cast<std::uint8_t>(producer_ >> log_size_ & 1);
   entry.back() = static_cast<std::uint8_t>(opcode << 4 | parity);
-  // An adapter writes an entry at once. Here a program may look while it is written: it is none until the last byte,
-  // which has the owner bit, says so; also for a program that has left the memory zero, where it would look like one.
-  constexpr std::uint8_t kNone = 0xf0;
-  const std::uint8_t none = kNone | (parity ^ 1);
-  const std::span<const std::uint8_t> bytes(entry);
-  const Umem::Part parts[] = {
-      {at + kEntrySize - 1, {&none, 1}}, {at, bytes.first(kEntrySize - 1)}, {at + kEntrySize - 1, bytes.last(1)}};
-  if (!places_.entries.write(parts)) return fail(kUnwritable);
+  // As an adapter does, at once: a program that has left the memory zero may take half an entry for one. The owner bit
+  // is in the last byte.
+  if (!places_.entries.write(at, entry)) return fail(kUnwritable);
   producer_ = (producer_ + 1) & kIndexMask;
 }
 

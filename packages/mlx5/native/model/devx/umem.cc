@@ -4,9 +4,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-
 namespace verbs::mlx5::model {
 namespace {
 
@@ -68,18 +65,8 @@ bool Umem::read(std::uint64_t offset, std::span<std::uint8_t> bytes) const {
   return transfer(process_vm_readv, bytes.data(), address_ + offset, bytes.size());
 }
 
-bool Umem::write(std::span<const Part> parts) const {
-  constexpr std::size_t kMost = 4;
-  std::array<iovec, kMost> here{}, there{};
-  const std::size_t count = std::min(parts.size(), kMost);
-  std::size_t size = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Part& part = parts[i];
-    here[i] = {const_cast<std::uint8_t*>(part.bytes.data()), part.bytes.size()};
-    there[i] = {reinterpret_cast<void*>(address_ + part.offset), part.bytes.size()};
-    size += part.bytes.size();
-  }
-  return process_vm_writev(getpid(), here.data(), count, there.data(), count, 0) == static_cast<ssize_t>(size);
+bool Umem::write(std::uint64_t offset, std::span<const std::uint8_t> bytes) const {
+  return transfer(process_vm_writev, const_cast<std::uint8_t*>(bytes.data()), address_ + offset, bytes.size());
 }
 
 Umem* find_umem(const Context& context, std::uint32_t id) {

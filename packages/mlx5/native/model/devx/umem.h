@@ -18,12 +18,7 @@ class Umem : public Counted {
   bool is_writable() const { return writable_; }
   // Copy bytes that has() knows. False: the program has unmapped them.
   bool read(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
-  // In this order and as one call, during which the thread is not interrupted for long.
-  struct Part {
-    std::uint64_t offset;
-    std::span<const std::uint8_t> bytes;
-  };
-  bool write(std::span<const Part> parts) const;
+  bool write(std::uint64_t offset, std::span<const std::uint8_t> bytes) const;
 
   Context* const owner;
   mlx5dv_devx_umem handle{};
