@@ -35,7 +35,7 @@ export const skips = [
     device: 'soft',
     says: /Extended CQ is not supported/,
     whose: 'feature',
-    why: 'no tag matching (IBV_SRQT_TM)',
+    why: 'no tag matching (shared receive queues of type TM)',
     most: { bookworm: 4, trixie: 4, sid: 4 },
   },
   {
