@@ -35,7 +35,7 @@ export const skips = [
     device: 'soft',
     says: /Extended CQ is not supported/,
     whose: 'feature',
-    why: 'no tag matching (IBV_SRQT_TM)',
+    why: 'no tag matching (shared receive queues of type TM)',
     most: { bookworm: 4, trixie: 4, sid: 4 },
   },
   {
@@ -176,10 +176,31 @@ export const skips = [
   },
   {
     device: 'mlx5',
+    says: /ODPv2/,
+    whose: 'feature',
+    why: 'on-demand paging of the second version, by page requests of the device',
+    most: { bookworm: 1, trixie: 1, sid: 1 },
+  },
+  {
+    device: 'mlx5',
+    says: /DMA-bounce/,
+    whose: 'hardware',
+    why: 'they need a device that cannot reach the memory of a confidential virtual machine',
+    most: { sid: 1 },
+  },
+  {
+    device: 'mlx5',
+    says: /export UMEM/,
+    whose: 'feature',
+    why: 'registered memory of devx commands in two processes (mlx5dv_devx_umem_export)',
+    most: { sid: 1 },
+  },
+  {
+    device: 'mlx5',
     says: /HCA CAPs 2/,
     whose: 'feature',
-    why: 'no second block of general capabilities, and no counters of a bulk by it',
-    most: { sid: 1 },
+    why: 'no second block of general capabilities: queues without doorbell records, counters of a bulk',
+    most: { bookworm: 1, trixie: 1, sid: 2 },
   },
 ];
 

@@ -18,6 +18,7 @@ const apart = ['binding', 'model/dropin', 'system'];
  * Others like them are found, but only after the whole unit was read for nothing.
  */
 const alone = [
+  'packages/mlx5/native/model/devx/async.cc',
   'packages/mlx5/native/model/dr/action.cc',
   'packages/mlx5/native/model/library/exports.cc',
   'trials/uverbs/native/kernel/write_commands.cc',

@@ -267,3 +267,26 @@ TEST_CASE("a query is answered later, and what the firmware rejects is an answer
   mlx5dv_devx_destroy_cmd_comp(answers);
   CHECK(mlx5dv_devx_get_async_cmd_comp(answers, answer, sizeof bytes) == EINVAL);
 }
+
+TEST_CASE("memory that was left zero has no entry before it is whole") {
+  Queues client, server(10);
+  client.connect(server);
+  server.connect(client);
+  std::fill_n(server.cq_memory.bytes, server.cq_memory.size, std::uint8_t{0});
+  for (std::size_t i = 0; i < 1024; ++i) {
+    server.post_receive(server.data, kMessage);
+    client.post_send(kSendImmediate, {}, client.data, 8, 1);
+    const auto* entry = reinterpret_cast<const volatile std::uint64_t*>(server.cq_memory.bytes + 64 * i);
+    std::uint64_t seen[8] = {};
+    // As soon as there is something that is not called invalid.
+    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    for (std::uint64_t any = 0; any == 0 || seen[7] >> 60 == 0xf;) {
+      any = 0;
+      for (std::size_t at = 0; at < 8; ++at) any |= seen[at] = entry[at];
+      if (any == 0) REQUIRE(std::chrono::steady_clock::now() < deadline);
+    }
+    REQUIRE((seen[7] >> 60) == 3);
+    REQUIRE(client.poll().size() == 64);
+    REQUIRE(server.poll().size() == 64);
+  }
+}
