@@ -15,7 +15,7 @@ const noWorkQueues = 'no receive work queues (ibv_create_wq), so no spreading ov
 const noCuda = 'they need the memory of a GPU';
 
 /** @type {Skip[]} */
-export const skips = [
+const skips = [
   {
     device: 'soft',
     says: /QP type 8/,

@@ -65,8 +65,8 @@ void Endpoint::connect(const Address& peer) {
   attr.retry_cnt = kRetries;
   attr.rnr_retry = 7;
   attr.max_rd_atomic = 1;
-  const int mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-                   IBV_QP_MAX_QP_RD_ATOMIC;
+  const int mask =
+      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
   // A peer that does what it must not may have ended the connection already: what is posted is flushed then.
   if (ibv_modify_qp(qp_, &attr, mask) == 0) return;
   ibv_qp_init_attr init;
