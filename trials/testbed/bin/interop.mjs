@@ -16,8 +16,9 @@ Our NIC on this host and the kernel's rxe in a virtual machine, in a network nam
 IPv4 and IPv6. Every frame is captured and checked, but for the faults.
 
   --quick       a few cases; a part of npm test
-  --part NAME   cases (every operation, size and error), programs (Debian's), connections (by librdmacm) or faults (either
-                end's packets are lost, doubled, reordered or broken); all if not given
+  --part NAME   cases (every operation, size and error), programs (Debian's), connections (by librdmacm), default (some of
+                each, with nothing configured) or faults (either end's packets are lost, doubled, reordered or broken); all
+                if not given
   --only TEXT   the checks whose name contains the text
   --json        the results as one JSON object
   --help        print this text`;

@@ -1,3 +1,4 @@
+import { softConfiguration } from './host.mjs';
 import { runCases } from './pairing.mjs';
 
 /** @import { Guest } from './guest.mjs' */
@@ -36,7 +37,10 @@ export async function runFaults(guest, program, { only, expected, each }) {
           const fault = `${percent} % ${name} of ${end}`;
           if (!fault.includes(only)) continue;
           await disturb(guest, end === 'rxe' ? netem(percent) : []);
-          const configuration = end === 'ours' ? { configuration: `${ours(percent / 100)},seed=${percent}` } : {};
+          const configuration =
+            end === 'ours'
+              ? { configuration: softConfiguration(family, `${ours(percent / 100)},seed=${percent}`) }
+              : {};
           // A lost packet is repeated soon: there are many.
           const run = { part: 'faults', family, only: lossyCases, timeout: 15, expected, ...configuration };
           for (const result of await runCases(guest, program, run))

@@ -20,7 +20,7 @@ export function softConfiguration(family, more = '') {
 /**
  * Starts a program on our NIC, as `guest.start` does on rxe.
  * @param {string[]} command
- * @param {string} configuration
+ * @param {string} configuration empty: the default, a device with the addresses of the host
  * @returns {Running}
  */
 export function startOnSoft([program = '', ...args], configuration) {

@@ -16,9 +16,9 @@ import { runPrograms } from './programs.mjs';
 /** @import { WireReport } from './capture.mjs' */
 
 /** What a run may do; faults break frames on purpose, so they have no check of the wire. */
-export const parts = /** @type {const} */ (['cases', 'programs', 'connections', 'faults']);
+export const parts = /** @type {const} */ (['cases', 'programs', 'connections', 'default', 'faults']);
 
-/** A few cases of each kind, for `npm test`. */
+/** A few cases of each kind, for `npm test`, and with nothing configured. */
 const quickCases = ['rc stream of everything', 'rc send mtu 1024', 'uc write imm mtu 4096', 'ud send imm'];
 
 /**
@@ -72,12 +72,29 @@ async function undisturbed(guest, program, { parts: wanted, quick, only, each },
     }
     if (quick) continue;
     if (wanted.includes('programs')) await runPrograms(guest, { family, only, each });
-    if (!wanted.includes('connections')) continue;
-    await runConnectionPrograms(guest, { family, only, each });
-    await runConnectionCases(guest, { family, only, each });
+    if (wanted.includes('connections')) {
+      await runConnectionPrograms(guest, { part: 'connections', family, only, each });
+      await runConnectionCases(guest, { family, only, each });
+    }
+    if (wanted.includes('default')) await runUnconfigured(guest, program, { family, only, each });
   }
   await capture.stop();
   return checkCapture(file);
+}
+
+/**
+ * With nothing configured our NIC has the addresses of the host, and rxe is a peer that it knows nothing of.
+ * @param {import('./guest.mjs').Guest} guest
+ * @param {string} program
+ * @param {{ family: 4 | 6, only: string, each: (result: Result) => void }} options
+ */
+async function runUnconfigured(guest, program, { family, only, each }) {
+  const run = { part: 'default', family, configuration: '' };
+  for (const selection of quickCases.filter((name) => name.includes(only))) {
+    const expected = countCases(program, selection);
+    for (const result of await runCases(guest, program, { ...run, only: selection, expected })) each(result);
+  }
+  await runConnectionPrograms(guest, { ...run, only, each });
 }
 
 /**

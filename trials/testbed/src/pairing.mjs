@@ -29,16 +29,20 @@ const limit = 1_200_000;
  * @param {Guest} guest
  * @param {string} program
  * @param {{ part: string, family: Family, only: string, configuration?: string, timeout?: number, expected: number }} options
- *   configuration: options of our device; timeout: of acknowledgements, as a queue pair has it; expected: how many results there must be
+ *   configuration: of our NIC, if not its address only; timeout: of acknowledgements, as a queue pair has it; expected: how many results there must be
  * @returns {Promise<Result[]>}
  */
-export async function runCases(guest, program, { part, family, only, configuration, timeout, expected }) {
+export async function runCases(
+  guest,
+  program,
+  { part, family, only, configuration = softConfiguration(family), timeout, expected },
+) {
   const meeting = `${addresses.host[4]}:${freePort()}`;
   const selection = only === '' ? [] : ['--only', only];
   if (timeout !== undefined) selection.push('--timeout', String(timeout));
   const ours = startOnSoft(
     [program, '--listen', meeting, '--device', 'soft0', '--address', addresses.host[family], ...selection],
-    softConfiguration(family, configuration),
+    configuration,
   );
   const theirs = guest.start([
     ...[program, '--connect', meeting, '--device', 'rxe0', '--address', addresses.guest[family]],

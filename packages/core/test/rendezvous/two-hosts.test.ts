@@ -33,6 +33,15 @@ describeTwoHosts(10, (server, client) => {
     expect(await waiting.over).toEqual({ code: 0, stdout: text, stderr: '' });
   });
 
+  it('receive a datagram before they know of any peer', async () => {
+    const waiting = start(server, 'first-datagram.mjs', 'server');
+    const [text] = (await once(waiting.child.stdout, 'data')) as [string];
+    expect(text).toMatch(new RegExp(`^::ffff:${server.ipv4} \\d+\n$`));
+    const sending = start(client, 'first-datagram.mjs', 'client', ...text.trim().split(' '));
+    expect(await sending.over).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await waiting.over).toEqual({ code: 0, stdout: `${text}the first one\n`, stderr: '' });
+  });
+
   it('have a GID table that follows the host, and bind an address when it is used', async () => {
     const { over } = start(client, 'host-addresses.mjs', server.ipv4);
     const { code, stdout, stderr } = await over;

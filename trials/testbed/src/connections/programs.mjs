@@ -50,13 +50,15 @@ function utility(name, args) {
 /**
  * Runs every program between our librdmacm and Debian's on rxe, with either end as the server.
  * @param {Guest} guest
- * @param {{ family: Family, only: string, each: (result: Result) => void }} options
+ * @param {{ part: string, family: Family, only: string, configuration?: string, each: (result: Result) => void }} options
+ *   configuration: of our NIC, if not its address only
  */
-export async function runConnectionPrograms(guest, { family, only, each }) {
+export async function runConnectionPrograms(guest, options) {
+  const { part, family, only, configuration = softConfiguration(family), each } = options;
   for (const program of programs.filter(({ name }) => name.includes(only))) {
     for (const oursIsActive of [true, false]) {
-      const failure = await run(guest, program, family, oursIsActive);
-      each({ part: 'connections', name: program.name, family, direction: direction(oursIsActive), failure });
+      const failure = await run(guest, program, { family, configuration }, oursIsActive);
+      each({ part, name: program.name, family, direction: direction(oursIsActive), failure });
     }
   }
 }
@@ -64,18 +66,17 @@ export async function runConnectionPrograms(guest, { family, only, each }) {
 /**
  * @param {Guest} guest
  * @param {Program} program
- * @param {Family} family
+ * @param {{ family: Family, configuration: string }} wire
  * @param {boolean} oursIsActive
  */
-async function run(guest, { server, client, at, to, fixedPort, prints = /(?:)/ }, family, oursIsActive) {
+async function run(guest, program, { family, configuration }, oursIsActive) {
+  const { server, client, at, to, fixedPort, prints = /(?:)/ } = program;
   const address = addresses[oursIsActive ? 'guest' : 'host'][family];
   const number = freePort();
   const port = fixedPort === true ? [] : ['-p', String(number)];
   const commands = { server: [...server, at, address, ...port], client: [...client, to, address, ...port] };
   const start = (/** @type {'server' | 'client'} */ end) =>
-    (end === 'client') === oursIsActive
-      ? startOnSoft(commands[end], softConfiguration(family))
-      : guest.start(commands[end]);
+    (end === 'client') === oursIsActive ? startOnSoft(commands[end], configuration) : guest.start(commands[end]);
   return await runBoth({
     server: start('server'),
     ready: oursIsActive ? guest.run(listeningAtRxe) : startOnSoft(listeningAtOurs, '').ended,

@@ -150,14 +150,18 @@ void copy_entry(const ibv_gid_entry& entry, void* to, std::size_t size) {
   std::memcpy(to, &entry, std::min(size, sizeof entry));
 }
 
-int read_entry(ibv_context* context, std::uint32_t port_num, std::uint32_t index, ibv_gid_entry* entry) {
+// `asks`: the program wants this entry, and not just to see the table.
+int read_entry(ibv_context* context, std::uint32_t port_num, std::uint32_t index, ibv_gid_entry* entry, bool asks) {
   if (port_num > UINT8_MAX || index > INT32_MAX) return EINVAL;
   wire::Gid gid;
   nic::GidKind kind;
   abi::Uses uses;
   if (const int error = uses.add(context)) return error;
   const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
-    return nic.ports().query_gid(static_cast<std::uint8_t>(port_num), static_cast<int>(index), &gid, &kind);
+    const auto port = static_cast<std::uint8_t>(port_num);
+    const int failed = nic.ports().query_gid(port, static_cast<int>(index), &gid, &kind);
+    if (failed == 0 && asks && !kind.holds_place) nic.ports()[port].ask(gid);
+    return failed;
   });
   if (error != 0) return error;
   *entry = {};
@@ -182,7 +186,8 @@ int ibv_query_gid(ibv_context* context, std::uint8_t port_num, int index, ibv_gi
   const int error = verb([&] {
     ibv_gid_entry entry;
     if (index < 0) return EINVAL;
-    if (const int failed = read_entry(context, port_num, static_cast<std::uint32_t>(index), &entry)) return failed;
+    if (const int failed = read_entry(context, port_num, static_cast<std::uint32_t>(index), &entry, true))
+      return failed;
     *gid = entry.gid;
     return 0;
   });
@@ -194,7 +199,7 @@ int _ibv_query_gid_ex(ibv_context* context, std::uint32_t port_num, std::uint32_
   return verb([&] {
     if (flags != 0 || size == 0) return EINVAL;
     ibv_gid_entry found;
-    if (const int error = read_entry(context, port_num, index, &found)) return error;
+    if (const int error = read_entry(context, port_num, index, &found, true)) return error;
     if (is_empty(found)) return ENODATA;
     copy_entry(found, entry, size);
     return 0;
@@ -210,7 +215,7 @@ ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries, std::
   for (std::uint32_t port_num = 1; port_num <= device.phys_port_cnt; ++port_num) {
     ibv_gid_entry found;
     for (std::uint32_t index = 0;; ++index) {
-      if (verb([&] { return read_entry(context, port_num, index, &found); }) != 0) break;
+      if (verb([&] { return read_entry(context, port_num, index, &found, false); }) != 0) break;
       if (is_empty(found)) continue;
       if (filled == count) return failure<ssize_t>(EINVAL);
       copy_entry(found, reinterpret_cast<char*>(entries) + filled++ * size, size);
@@ -223,7 +228,7 @@ ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries, std::
 // v2.
 int ibv_query_gid_type(ibv_context* context, std::uint8_t port_num, unsigned int index, unsigned int* type) {
   ibv_gid_entry entry;
-  if (verb([&] { return read_entry(context, port_num, index, &entry); }) != 0) return -1;
+  if (verb([&] { return read_entry(context, port_num, index, &entry, false); }) != 0) return -1;
   *type = entry.gid_type == IBV_GID_TYPE_ROCE_V2 ? 1 : 0;
   return 0;
 }

@@ -122,11 +122,10 @@ void SocketGroup::greet() {
     if (parsed.ptr != end || range >= kRanges || range == numbers_->first() || !socket.listens) continue;
     members_.try_emplace(static_cast<Range>(range), -1);
   }
-  if (members_.empty()) {
-    set_place(0);
-  } else {
-    probe(true);
-  }
+  if (members_.empty()) return set_place(0);
+  // One that was alone has no program. Without one a hash chooses, for all probes the same socket.
+  if (members_.size() == 1) attach(true);
+  probe(true);
 }
 
 // -- where this process is

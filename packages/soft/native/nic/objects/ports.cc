@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "link/neighbour.h"
 
@@ -218,6 +219,20 @@ int Port::use(wire::Path* path, Why* why) const {
   const int error = transmitter_->route(path->sgid, path->dgid, &ip_mtu);
   path->mtu = payload_in(ip_mtu);
   return error == 0 || owns(path->dgid) ? 0 : refuse(error, Reason::kUnreachable);
+}
+
+void Port::ask(const wire::Gid& gid) {
+  if (gid.is_zero() || std::find(asked_.begin(), asked_.end(), gid) != asked_.end()) return;
+  asked_.push_back(gid);
+  // An address of another user receives nothing.
+  if (datagrams_) (void)use(gid);
+}
+
+void Port::receive_datagrams() {
+  if (std::exchange(datagrams_, true)) return;
+  for (const wire::Gid& gid : asked_) {
+    if (owns(gid)) (void)use(gid);
+  }
 }
 
 bool Port::owns(const wire::Gid& gid) const {

@@ -73,6 +73,11 @@ class Port {
   int use(wire::Path* path, Why* why = nullptr) const;
   // … or a listener's address, or that of a request for a connection.
   int use(const wire::Gid& source) const { return transmitter_ == nullptr ? 0 : transmitter_->use(source); }
+  // The program has asked for that entry of the table, and may tell others of it.
+  void ask(const wire::Gid& gid);
+  // A UD queue pair receives from now on, as on an adapter before its program knows of any peer: at the addresses that
+  // the program has asked for, or will.
+  void receive_datagrams();
   bool owns(const wire::Gid& gid) const;
   // The frame is to a GID of the table.
   bool is_destination(const wire::FrameView& frame) const {
@@ -121,6 +126,7 @@ class Port {
   link::Transmitter* frames_;
   std::vector<wire::Gid> gids_;
   std::vector<GidKind> kinds_;  // of each of them
+  std::vector<wire::Gid> asked_;
   GidShape gid_shape_;
   ibv_mtu max_mtu_;
   ibv_mtu active_mtu_;
@@ -128,6 +134,7 @@ class Port {
   bool up_ = true;
   bool strict_ = false;
   bool management_ = false;
+  bool datagrams_ = false;
   bool lost_gids_ = false;  // an entry was removed, and objects may still send from it
 };
 

@@ -292,6 +292,7 @@ int QpControl::modify(Qp* modified, const ibv_qp_attr* attributes, int attr_mask
   }
   if (to != qp.state) qp.draining = to == IBV_QPS_SQD;
   qp.state = qp.attr.qp_state = to;
+  if (to == IBV_QPS_RTR && qp.type == IBV_QPT_UD) core_.port_of(qp).receive_datagrams();
   // Posted requests may be sent now, or the queue may be drained already.
   if (qp.may_send()) core_.active.add(qp);
   return 0;

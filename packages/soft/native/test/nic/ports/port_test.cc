@@ -17,7 +17,37 @@ wire::Gid other_address(std::uint8_t host) {
   return wire::Gid::from_ipv4(bytes);
 }
 
+// Keeps which addresses are used.
+struct Claims final : link::Transmitter {
+  std::uint8_t* reserve() override { return frame; }
+  void commit(std::size_t) override {}
+  void flush() override {}
+  int use(const wire::Gid& source) override {
+    used.push_back(source);
+    return 0;
+  }
+  std::uint8_t frame[wire::kMaxFrame];
+  std::vector<wire::Gid> used;
+};
+
 }  // namespace
+
+TEST_CASE("a UD queue pair receives at the addresses that its program has asked for, before and after") {
+  Claims claims;
+  nic::PortConfig config;
+  config.transmitter = &claims;
+  config.gids = {other_address(1), other_address(2), other_address(3)};
+  nic::Port port(config);
+  port.ask(other_address(2));
+  CHECK(claims.used.empty());  // it may just look
+  port.receive_datagrams();
+  CHECK(claims.used == std::vector{other_address(2)});
+  port.receive_datagrams();
+  port.ask(other_address(2));
+  CHECK(claims.used.size() == 1);
+  port.ask(other_address(3));
+  CHECK(claims.used == std::vector{other_address(2), other_address(3)});
+}
 
 TEST_CASE("a link that goes down ends in retry errors; when it is back, new connections work") {
   VirtualNetwork net;
