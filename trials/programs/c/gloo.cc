@@ -1,5 +1,5 @@
-// One of the ranks of gloo, over its ibverbs transport: gloo RANK SIZE INDEX STORE. INDEX: of the device's GID; STORE: a
-// folder that all have. Each element of what the collectives give is checked.
+// One of the ranks of gloo, over its ibverbs transport: gloo RANK SIZE INDEX STORE. INDEX: of the device's GID; STORE:
+// a folder that all have. Each element of what the collectives give is checked.
 #include <gloo/allgather_ring.h>
 #include <gloo/allreduce_halving_doubling.h>
 #include <gloo/allreduce_ring_chunked.h>

@@ -127,7 +127,8 @@ int main(int argc, char **argv) {
       const int peer = (int)wc.wr_id, from_round = came[peer]++;
       if (from_round == round) --awaited;
       for (int i = 0; i < kSize; ++i) {
-        if (memory[peer][from_round % 2][i] != pattern(peer, self, from_round, i)) errx(1, "a byte of %d is wrong", peer);
+        if (memory[peer][from_round % 2][i] != pattern(peer, self, from_round, i))
+          errx(1, "a byte of %d is wrong", peer);
       }
       receive(peer, from_round % 2);
       ++messages;

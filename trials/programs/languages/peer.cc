@@ -94,7 +94,8 @@ class Connection {
     const int round = came_++;
     const auto& bytes = (*memory_)[static_cast<std::size_t>(round % 2)];
     for (int i = 0; i < kSize; ++i) {
-      if (bytes[static_cast<std::size_t>(i)] != pattern(peer_, self_, round, i)) throw std::runtime_error("a byte is wrong");
+      if (bytes[static_cast<std::size_t>(i)] != pattern(peer_, self_, round, i))
+        throw std::runtime_error("a byte is wrong");
     }
     receive(round % 2);
     return round;
