@@ -8,8 +8,8 @@
 //
 // A process that is killed says nothing. So each peer with connections is asked about one of them every 2 seconds, by a
 // LAP: a peer that does not know the connection rejects it, and one that falls silent is gone after 8 seconds. A peer
-// is a device of a process: its address and GUID, because another process may have the address next. The kernel's
-// connection manager does not answer on RoCE, and is never taken for gone.
+// is a device of a process: its address and GUID, because others have the address too, or may have it next. The
+// kernel's connection manager does not answer on RoCE, and is never taken for gone.
 //
 // A connection lives until its owner has released it and the protocol has ended: the end of a released connection is
 // still retransmitted.
@@ -86,7 +86,7 @@ class Outlet {
 };
 
 struct Config {
-  std::uint64_t guid = 0;  // of the device
+  std::uint64_t guid = 0;  // of the device of this process: its processes are told apart by it
   std::uint64_t seed = 0;  // of the numbers of connections
   // Those numbers are this one plus what the mask leaves: other processes at the same address have others.
   std::uint32_t id_base = 0;

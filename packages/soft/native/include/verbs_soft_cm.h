@@ -171,6 +171,8 @@ struct verbs_soft_cm_table {
    * that family ("like" may be any address). EADDRNOTAVAIL; EADDRINUSE: another user has it. */
   int (*find_address)(struct ibv_context *context, const uint8_t gid[16], uint8_t *port_num, uint32_t *index);
   int (*address_like)(struct ibv_context *context, const uint8_t like[16], uint8_t gid[16]);
+  /* Whether the network leads from an address of the port to that one: 0, or ENETUNREACH. EADDRNOTAVAIL: it is none. */
+  int (*reach)(struct ibv_context *context, uint8_t port_num, const uint8_t sgid[16], const uint8_t dgid[16]);
 
   /* From now on the callback gets the requests for a service. EADDRINUSE. */
   int (*listen)(struct ibv_context *context, const struct verbs_soft_cm_listen_attr *attr,
@@ -208,7 +210,7 @@ struct verbs_soft_cm_table {
   void (*hide)(struct ibv_context *context, const void *key);
 };
 
-#define VERBS_SOFT_CM_VERSION 4
+#define VERBS_SOFT_CM_VERSION 5
 
 #ifdef __cplusplus
 }

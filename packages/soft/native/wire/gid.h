@@ -48,9 +48,10 @@ struct Gid {
   }
 };
 
-// The GUIDs of the software NIC's devices: locally administered, and different in every process.
+// The GUIDs of the software NIC: locally administered. That of a device is one for all processes that have it; in the
+// connection manager's messages each process has its own.
 
-// From random bits. The lowest 16 bits are left for the devices of the process.
+// From bits that differ. The lowest 16 bits are left for the ports of a device.
 inline constexpr std::uint64_t guid_base(std::uint64_t random) {
   constexpr std::uint64_t kLocal = 0x02ull << 56;
   constexpr std::uint64_t kFromMac = 0xfffeull << 24;

@@ -106,9 +106,8 @@ int resolve(Id& id, const sockaddr* source, const sockaddr* to) {
     push_event(std::move(event), RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
     return 0;
   }
-  Place own;
-  if (!is_multicast(gid) && !find_address(gid, &own) && !is_reachable(place.gid, id.destination())) {
-    push_event(std::move(event), RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
+  if (const int error = soft()->cm->reach(place.device->verbs, place.port_num, place.gid.data(), gid.data())) {
+    push_event(std::move(event), RDMA_CM_EVENT_ADDR_ERROR, -error);
     return 0;
   }
   if (id.cm.ps == RDMA_PS_IPOIB) {

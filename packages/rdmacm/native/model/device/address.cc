@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 namespace verbs::rdmacm::model {
@@ -101,23 +100,6 @@ bool source_for(const sockaddr* destination, Gid* source) {
   close(fd);
   if (found) *source = gid_of(reinterpret_cast<sockaddr*>(&from));
   return found;
-}
-
-bool is_reachable(const Gid& source, const sockaddr* destination) {
-  sockaddr_storage from{}, to{};
-  to_sockaddr(source, 0, &from);
-  std::memcpy(&to, destination, size_of(destination));
-  set_port(reinterpret_cast<sockaddr*>(&to), 4791);
-  copy_scope(destination, reinterpret_cast<sockaddr*>(&from));
-  const int fd = socket(from.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return true;
-  const bool refused =
-      ::bind(fd, reinterpret_cast<sockaddr*>(&from), size_of(reinterpret_cast<sockaddr*>(&from))) == 0 &&
-      connect(fd, reinterpret_cast<sockaddr*>(&to), size_of(destination)) != 0 &&
-      // From a loopback address to a host it is EINVAL.
-      (errno == ENETUNREACH || errno == EHOSTUNREACH || errno == EINVAL);
-  close(fd);
-  return !refused;
 }
 
 }  // namespace verbs::rdmacm::model

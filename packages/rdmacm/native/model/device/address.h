@@ -29,7 +29,5 @@ void to_sockaddr(const Gid& gid, std::uint16_t port, sockaddr_storage* address);
 void copy_scope(const sockaddr* from, sockaddr* to);
 // The local address by which the system would send to that one. False if it has no route.
 bool source_for(const sockaddr* destination, Gid* source);
-// Whether the system has a route from an address of its own to that one. True where it cannot be asked.
-bool is_reachable(const Gid& source, const sockaddr* destination);
 
 }  // namespace verbs::rdmacm::model

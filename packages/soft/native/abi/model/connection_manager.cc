@@ -74,6 +74,16 @@ int address_like(ibv_context* context, const std::uint8_t* like, std::uint8_t* g
   });
 }
 
+int reach(ibv_context* context, std::uint8_t port_num, const std::uint8_t* sgid, const std::uint8_t* dgid) {
+  wire::Path path;
+  path.sgid = wire::Gid::from_bytes(sgid);
+  path.dgid = wire::Gid::from_bytes(dgid);
+  return control(context, [&](nic::Nic& nic, link::Nanos) {
+    const nic::Port* port = nic.ports().find(port_num);
+    return port && port->owns(path.sgid) ? port->use(&path, nullptr) : EADDRNOTAVAIL;
+  });
+}
+
 int listen(ibv_context* context, const verbs_soft_cm_listen_attr* attr, verbs_soft_cm_callback callback, void* owner,
            std::uint32_t* listener) {
   return with_manager(context, [&](cm::Manager& manager, link::Nanos now) {
@@ -162,6 +172,7 @@ const verbs_soft_cm_table* connection_manager(std::uint32_t version) {
       .version = VERBS_SOFT_CM_VERSION,
       .find_address = kGuarded<find_address>,
       .address_like = kGuarded<address_like>,
+      .reach = kGuarded<reach>,
       .listen = kGuarded<listen>,
       .unlisten = unlisten,
       .connect = kGuarded<connect>,

@@ -22,16 +22,16 @@ link::Service service_of(const verbs_soft_cm_listen_attr& attr) {
   return {attr.service_id, attr.datagrams != 0, wire::Gid::from_bytes(attr.address), attr.families};
 }
 
-cm::Config config_of(std::uint64_t guid, std::optional<std::uint32_t> id_base) {
-  cm::Config config{.guid = guid, .seed = random_seed()};
+cm::Config config_of(std::optional<std::uint32_t> id_base) {
+  cm::Config config{.guid = wire::guid_base(random_seed()) | 1, .seed = random_seed()};
   if (id_base) config.id_base = *id_base, config.id_mask = kOwnBits;
   return config;
 }
 
 }  // namespace
 
-Management::Management(std::uint64_t guid, std::optional<std::uint32_t> id_base)
-    : shares_(id_base.has_value()), manager_(config_of(guid, id_base), *this) {}
+Management::Management(std::optional<std::uint32_t> id_base)
+    : shares_(id_base.has_value()), manager_(config_of(id_base), *this) {}
 
 int Management::announce(const verbs_soft_cm_listen_attr& attr) {
   for (std::size_t i = 0; i < ports_->size(); ++i) {

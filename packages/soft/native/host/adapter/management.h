@@ -17,7 +17,7 @@ namespace verbs::soft::host {
 class Management final : public nic::MadSink, public cm::Outlet {
  public:
   // `id_base`: the first 12 bits of the numbers of connections; none: the device shares its addresses with nobody.
-  Management(std::uint64_t guid, std::optional<std::uint32_t> id_base);
+  explicit Management(std::optional<std::uint32_t> id_base);
 
   // Before any message passes.
   void attach(nic::Nic& nic, const std::vector<std::unique_ptr<PortStack>>& ports) { nic_ = &nic, ports_ = &ports; }

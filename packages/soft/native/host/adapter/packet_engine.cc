@@ -91,7 +91,7 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
   counters_ = CounterSlot::claim(config.name, names_in_order(raw_ != nullptr), others);
   // The first 12 bits of a connection's number are those of the queue pair numbers.
   const bool shares = !numbers_->has_all();
-  management_ = std::make_unique<Management>(guid, shares ? std::optional(base() << 8) : std::nullopt);
+  management_ = std::make_unique<Management>(shares ? std::optional(base() << 8) : std::nullopt);
   nic::NicConfig nic{.guid = guid,
                      .limits = config.limits,
                      .rules = config.rules,

@@ -1,5 +1,9 @@
 #include "host/devices/device.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -7,13 +11,35 @@
 #include <mutex>
 
 #include "host/error.h"
+#include "machine/folder.h"
 #include "verbs_soft_boundary.h"
+#include "wire/gid.h"
 
 namespace verbs::soft::host {
 
 namespace {
 
 void copy_name(char* to, std::size_t size, const std::string& text) { std::snprintf(to, size, "%s", text.c_str()); }
+
+// This run of the kernel. Empty if that cannot be read.
+std::string boot_id() {
+  char text[64];
+  const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  const ssize_t size = fd < 0 ? 0 : read(fd, text, sizeof text);
+  if (fd >= 0) close(fd);
+  return {text, size > 0 ? static_cast<std::size_t>(size) : 0};
+}
+
+// What makes devices of two processes one: the network and the user, who share its addresses, its name and configured
+// addresses.
+std::uint64_t guid_of(const DeviceConfig& config) {
+  struct stat network{};
+  if (stat("/proc/self/ns/net", &network) != 0) network = {};
+  std::string text = boot_id() + "/" + std::to_string(network.st_ino) + "/" + std::to_string(geteuid()) + "/" +
+                     config.kind + "/" + config.name;
+  for (const wire::Gid& gid : config.addresses) text.append(reinterpret_cast<const char*>(gid.bytes.data()), 16);
+  return wire::guid_base(machine::hash(text)) | 1;
+}
 
 }  // namespace
 
@@ -25,9 +51,9 @@ std::string guid_text(std::uint64_t guid) {
   return text;
 }
 
-Device::Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t guid, int number)
-    : config_(std::move(config)), model_(model), number_(number) {
-  set_guid(guid);
+Device::Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t instance, int number)
+    : config_(std::move(config)), model_(model), guid_(guid_of(config_)), number_(number) {
+  set_mac(instance);
   verbs_device_.ports = config_.ports;
   ibv_device& device = verbs_device_.ibv;
   device.node_type = IBV_NODE_CA;
@@ -48,11 +74,10 @@ Device::Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t
                .pci_device = 0};
 }
 
-// The Ethernet addresses of the ports contain the unique parts of the GUID: some of the process's random bits, and the
-// device's number. The last byte is the port's number.
-void Device::set_guid(std::uint64_t guid) {
-  guid_ = guid;
-  const auto byte = [guid](int from_end) { return static_cast<std::uint8_t>(guid >> 8 * from_end); };
+// The Ethernet addresses of the ports contain some of the process's random bits, and the device's number: an Ethernet
+// switch tells processes apart by them. The last byte is the port's number.
+void Device::set_mac(std::uint64_t instance) {
+  const auto byte = [instance](int from_end) { return static_cast<std::uint8_t>(instance >> 8 * from_end); };
   constexpr std::uint8_t kLocal = 2, kGroup = 1;
   verbs_device_.mac = {static_cast<std::uint8_t>((byte(6) | kLocal) & ~kGroup), byte(5), byte(4), byte(1), byte(0), 1};
 }
@@ -218,8 +243,8 @@ int Device::fail_open() {
   return adapter_->port_control.fail_device();
 }
 
-void Device::forget_parent(std::uint64_t guid) {
-  set_guid(guid);
+void Device::forget_parent(std::uint64_t instance) {
+  set_mac(instance);
   changed_ = true;
   closed_counters_.clear();
   for (auto& [name, value] : model_counters_) value = 0;

@@ -26,8 +26,8 @@ std::string guid_text(std::uint64_t guid);
 class Device {
  public:
   // `model` is nullptr for the kind "roce".
-  // `number` is that of the device's uverbs node: /dev/infiniband/uverbs0.
-  Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t guid, int number);
+  // `instance` is another one in each process; `number` is that of the device's uverbs node: /dev/infiniband/uverbs0.
+  Device(DeviceConfig config, const verbs_soft_model* model, std::uint64_t instance, int number);
 
   // Lets the model describe its device. 0 or fail()'s errno.
   int init();
@@ -37,6 +37,7 @@ class Device {
   const verbs_soft_model* model() const { return model_; }
   bool has_raw_packets() const { return FrameHook{model_, nullptr}.has_raw_packets(); }
   const verbs_soft_identity& identity() const { return identity_; }
+  // Processes of this user on this machine that have the device have one GUID for it, as for an adapter.
   std::uint64_t guid() const { return guid_; }
   int number() const { return number_; }
   // The value of one of the model's own options; nullptr if it is not given.
@@ -73,10 +74,10 @@ class Device {
   bool take_change() { return std::exchange(changed_, false); }
 
   // In a forked child: open contexts belong to the parent, and this device can be opened anew.
-  void forget_parent(std::uint64_t guid);
+  void forget_parent(std::uint64_t instance);
 
  private:
-  void set_guid(std::uint64_t guid);
+  void set_mac(std::uint64_t instance);
   std::vector<FollowedCounter> followed_counters() const;
   int check_port(unsigned port_num) const;
   int check_open() const;

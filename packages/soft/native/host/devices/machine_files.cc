@@ -7,7 +7,6 @@
 #include "host/devices/sysfs.h"
 #include "host/machine/machine.h"
 #include "machine/folder.h"
-#include "wire/gid.h"
 
 namespace verbs::soft::host {
 
@@ -19,11 +18,6 @@ using Contents = std::map<std::string, std::string>;  // by path: "soft0/ports/1
 constexpr const char* kClass = "/sys/class/infiniband/";
 constexpr const char* kVerbsClass = "/sys/class/infiniband_verbs/";
 constexpr std::string_view kOfParent = "device/";
-
-// The same for all processes of the machine.
-std::uint64_t machine_guid(const Device& device) {
-  return wire::guid_base(machine::hash(machine_folder())) | (static_cast<std::uint64_t>(device.number()) + 1);
-}
 
 // The first 64 bytes of the configuration space: lspci(8) wants to see them.
 std::string configuration_space(const verbs_soft_identity& identity) {
@@ -55,7 +49,7 @@ class DeviceFiles {
     link(kClass + name_, "../.." + folder_.substr(sizeof "/sys" - 1));
     link(folder_ + "/subsystem", up + "class/infiniband");
     if (!bus_place_.empty()) add_bus();
-    visit_configured_sysfs(device_, machine_guid(device_), [&](const std::string& path, const std::string& content) {
+    visit_configured_sysfs(device_, [&](const std::string& path, const std::string& content) {
       const bool of_parent = path.starts_with(kOfParent);
       files_.push_back({(of_parent ? parent_ + "/" + path.substr(kOfParent.size()) : folder_ + "/" + path), content});
       if (!of_parent) (*contents)[name_ + "/" + path] = content;

@@ -22,18 +22,18 @@
 #include "host/progress/clock.h"
 #include "host/publication/reasons.h"
 #include "verbs_soft_boundary.h"
-#include "wire/gid.h"
 
 namespace verbs::soft::host {
 
 namespace {
 
-std::uint64_t random_guid_base() {
+// Of this process. The lowest 16 bits are left for its devices.
+std::uint64_t random_instances() {
   std::uint64_t bits = 0;
   if (getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
     bits = static_cast<std::uint64_t>(now()) * 0x9e3779b97f4a7c15u ^ static_cast<std::uint64_t>(getpid()) << 32;
   }
-  return wire::guid_base(bits);
+  return bits & ~std::uint64_t{0xffff};
 }
 
 std::atomic<Registry*> created{nullptr};
@@ -45,7 +45,7 @@ Registry& Registry::get() {
   return *registry;
 }
 
-Registry::Registry() : guid_base_(random_guid_base()) {
+Registry::Registry() : instances_(random_instances()) {
   created = this;
   at_fork(LockRank::kRegistry, before_fork, after_fork_in_parent, after_fork_in_child);
 }
@@ -70,14 +70,14 @@ void Registry::after_fork_in_child() {
 }
 
 void Registry::forget_parent() {
-  guid_base_ = random_guid_base();
-  guid_count_ = 0;
-  for (const auto& device : devices_) device->forget_parent(next_guid());
+  instances_ = random_instances();
+  instance_count_ = 0;
+  for (const auto& device : devices_) device->forget_parent(next_instance());
   if (publisher_) publisher_.release()->abandon();  // its thread is the parent's
   show_changes();
 }
 
-std::uint64_t Registry::next_guid() { return guid_base_ | ++guid_count_; }
+std::uint64_t Registry::next_instance() { return instances_ | ++instance_count_; }
 
 // The first number of a uverbs node that neither a device of the configuration nor the kernel has.
 int Registry::free_number() const {
@@ -223,7 +223,7 @@ int Registry::make_device(Entry& entry, verbs_soft_extension_function extension)
   // A tunnel's source is one address, known from the beginning.
   config.offers_host = config.addresses.empty() && config.reach != Reach::kProcess && !(model && model->tunnels);
   if (config.offers_host) config.elsewhere = configured_addresses();
-  auto device = std::make_unique<Device>(std::move(config), model, next_guid(), free_number());
+  auto device = std::make_unique<Device>(std::move(config), model, next_instance(), free_number());
   // Listed before init(), in which the model reads the device's options.
   devices_.push_back(std::move(device));
   const int error = contain([&] { return devices_.back()->init(); }, [](int failed) { return failed; });

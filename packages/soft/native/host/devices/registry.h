@@ -73,7 +73,7 @@ class Registry {
   int make_device(Entry& entry, verbs_soft_extension_function extension);
   void make_all();
   void show_changes();
-  std::uint64_t next_guid();
+  std::uint64_t next_instance();
   int free_number() const;
 
   static void before_fork();
@@ -91,8 +91,8 @@ class Registry {
   std::vector<std::unique_ptr<Device>> devices_;
   Models models_;
   std::unique_ptr<Publisher> publisher_;  // while a device is open
-  std::uint64_t guid_base_ = 0;
-  std::uint16_t guid_count_ = 0;
+  std::uint64_t instances_ = 0;
+  std::uint16_t instance_count_ = 0;
 };
 
 }  // namespace verbs::soft::host

@@ -50,7 +50,7 @@ void copy_gids(const nic::Port& port, PortFacts* facts) {
 }
 
 // As the configuration has it.
-PortFacts configured_port(const Device& device, int port_num, std::uint64_t guid) {
+PortFacts configured_port(const Device& device, int port_num) {
   PortFacts facts;
   const PortState& state = device.config().port_states.at(static_cast<std::size_t>(port_num - 1));
   nic::PortConfig config;
@@ -63,7 +63,7 @@ PortFacts configured_port(const Device& device, int port_num, std::uint64_t guid
     for (const wire::Gid& gid : offered_addresses(device.config())) config.gids.push_back(gid);
   }
   config.gid_shape = device.config().gid_shape;
-  config.guid = guid + static_cast<std::uint64_t>(port_num - 1);
+  config.guid = device.guid() + static_cast<std::uint64_t>(port_num - 1);
   config.active_mtu = state.mtu;
   config.up = state.up;
   config.management = true;
@@ -75,7 +75,7 @@ PortFacts configured_port(const Device& device, int port_num, std::uint64_t guid
 
 PortFacts present_port(Device& device, int port_num) {
   Adapter* adapter = device.adapter();
-  if (!adapter || adapter->core.inherited()) return configured_port(device, port_num, device.guid());
+  if (!adapter || adapter->core.inherited()) return configured_port(device, port_num);
   PortFacts facts;
   const std::lock_guard guard(adapter->core.lock);
   const nic::Ports& ports = adapter->core.nic().ports();
@@ -85,15 +85,14 @@ PortFacts present_port(Device& device, int port_num) {
   return facts;
 }
 
-// Whom the files go to, and of which folder they are asked for; nullptr for all. With `guid` the device is shown as
-// nobody has opened it, with that GUID.
+// Whom the files go to, and of which folder they are asked for; nullptr for all.
 struct Visit {
   const SysfsVisitor& file;
   const std::string* only = nullptr;
-  std::optional<std::uint64_t> guid = std::nullopt;
+  bool as_configured = false;  // as if nobody had opened the device
 
   PortFacts port(Device& device, int port_num) const {
-    return guid ? configured_port(device, port_num, *guid) : present_port(device, port_num);
+    return as_configured ? configured_port(device, port_num) : present_port(device, port_num);
   }
 
   bool in(const std::string& folder) const { return !only || *only == folder; }
@@ -139,7 +138,8 @@ void visit_counters(Device& device, const Visit& visit) {
   const bool visits_port = of_port && visit.in(port);
   if (!visit.in(ours) && !visits_port) return;
   std::map<std::string, std::uint64_t, std::less<>> counters;
-  device.report_counters([&](const char* name, std::uint64_t value) { counters[name] = visit.guid ? 0 : value; });
+  device.report_counters(
+      [&](const char* name, std::uint64_t value) { counters[name] = visit.as_configured ? 0 : value; });
   if (visit.in(ours)) {
     for (const auto& [name, value] : counters) visit.file(ours + name, std::to_string(value) + "\n");
   }
@@ -178,10 +178,7 @@ void visit_bus(const Device& device, const Visit& visit) {
 
 void visit_some(Device& device, const Visit& visit) {
   if (visit.in("")) {
-    for (const char* file : Device::kAttributes) {
-      const bool is_guid = std::string_view(file).ends_with("_guid");
-      visit.file(file, visit.guid && is_guid ? guid_text(*visit.guid) : device.attribute(file));
-    }
+    for (const char* file : Device::kAttributes) visit.file(file, device.attribute(file));
   }
   if (visit.below("ports/")) {
     const link::Interfaces interfaces;
@@ -212,8 +209,8 @@ std::string bus_place(const Device& device) {
 
 void visit_sysfs(Device& device, const SysfsVisitor& visit) { visit_some(device, {.file = visit}); }
 
-void visit_configured_sysfs(Device& device, std::uint64_t guid, const SysfsVisitor& visit) {
-  visit_some(device, {.file = visit, .guid = guid});
+void visit_configured_sysfs(Device& device, const SysfsVisitor& visit) {
+  visit_some(device, {.file = visit, .as_configured = true});
 }
 
 std::optional<std::string> read_sysfs(Device& device, const std::string& path) {

@@ -16,8 +16,8 @@ using SysfsVisitor = std::function<void(const std::string& path, const std::stri
 
 // Under the registry's lock. Until the device is open, its GIDs are those of its configuration.
 void visit_sysfs(Device& device, const SysfsVisitor& visit);
-// As if nobody had opened the device, with that GUID and counters of 0.
-void visit_configured_sysfs(Device& device, std::uint64_t guid, const SysfsVisitor& visit);
+// As if nobody had opened the device, with counters of 0.
+void visit_configured_sysfs(Device& device, const SysfsVisitor& visit);
 // The device's place on the PCI bus, "5f5f:00:00.0"; empty if it is on none.
 std::string bus_place(const Device& device);
 

@@ -1,5 +1,6 @@
 // The queries of a device.
 #include <doctest/doctest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <map>
@@ -7,6 +8,26 @@
 #include "test/abi/support/device_pair.h"
 
 using namespace verbs::soft::test;
+
+TEST_CASE("the GUID of a device is one for all processes that have it, and another one at other addresses") {
+  const auto guid_of = [](const std::string& configuration) {
+    configure(configuration);
+    ibv_device** list = ibv_get_device_list(nullptr);
+    REQUIRE(list);
+    const __be64 guid = ibv_get_device_guid(list[0]);
+    ibv_free_device_list(list);
+    return guid;
+  };
+  const __be64 guid = guid_of("first");
+  CHECK(guid_of("second") != guid);
+  CHECK(guid_of("first,addr=127.0.0.9") != guid);
+  CHECK(guid_of("first") == guid);
+  const pid_t child = fork();
+  if (child == 0) _exit(guid_of("first") == guid ? 0 : 1);
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
 
 TEST_CASE("listing claims no address; opening does, and closing releases it") {
   configure("first;second");
