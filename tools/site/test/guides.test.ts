@@ -9,16 +9,15 @@ const docs = fileURLToPath(new URL('../../../docs/', import.meta.url));
 // Below this package, so that the programs find the others by their names.
 const folder = fileURLToPath(new URL('../test-results/guides/', import.meta.url));
 
-/** The programs of a document, with the output that it shows behind each. */
+/**
+ * The programs of a document, with the output that it shows behind each. One that begins with a file's name is an end of
+ * two hosts: `npm run trial programs` runs them.
+ */
 function programs(name: string) {
   const text = readFileSync(join(docs, name), 'utf8');
-  return [...text.matchAll(/^```(?:js|ts)\n(.*?)^```\n(?:\n```text\n(.*?)^```)?/gms)].map(
-    ([, code = '', output], i) => ({
-      name: `${name}, program ${i + 1}`,
-      code,
-      output,
-    }),
-  );
+  return [...text.matchAll(/^```(?:js|ts)\n(.*?)^```\n(?:\n```text\n(.*?)^```)?/gms)]
+    .map(([, code = '', output], i) => ({ name: `${name}, program ${i + 1}`, code, output }))
+    .filter(({ code }) => !/^\/\/ \w+\.mjs\n/.test(code));
 }
 
 const documents = [
@@ -41,7 +40,7 @@ describe('the programs of the guides run, and print what the guide shows', { tim
     writeFileSync(file, ts.transpileModule(code, { compilerOptions: options }).outputText);
     const env = { ...process.env };
     delete env['VERBS_SOFT'];
-    const run = spawnSync(process.execPath, [file], { cwd: folder, env, encoding: 'utf8' });
+    const run = spawnSync(process.execPath, [file], { cwd: folder, env, encoding: 'utf8', timeout: 60_000 });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     // A line of a shell may come first.
     if (output !== undefined) expect(run.stdout).toBe(output.replace(/^\$ .*\n/, ''));
