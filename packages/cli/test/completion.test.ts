@@ -80,7 +80,9 @@ describe.each<[string, Shell, string[]]>([
     expect(await completed(shell, line, env, work)).toEqual([...line.split(' ').slice(0, -1), ...last]);
   });
 
-  it.skipIf(missing !== undefined || name === 'zsh')('offers all of several', async () => {
+  // By a key that inserts all of them, which zsh has not: it shows a list.
+  if (name === 'zsh') return;
+  it.skipIf(missing !== undefined)('offers all of several', async () => {
     expect(await completed(shell, 'verbs ', env, work)).toEqual(['verbs', ...[...COMMANDS, 'help'].sort()]);
     expect(await completed(shell, 'verbs c', env, work)).toEqual(['verbs', 'capture', 'comm', 'completion']);
     expect(await completed(shell, 'verbs perf bw ', env, work)).toEqual(
