@@ -20,20 +20,28 @@ const task = (directory: string, hash: string, dependencies = ['@verbs/soft#buil
 };
 const keys = (...tasks: Task[]) => keysOf(JSON.stringify({ tasks }));
 
-test('a package of the product has a key, which changes with its content and with the tests of the NIC', () => {
-  const soft = task('packages/soft', 'a', []);
-  const before = keys(soft, task('packages/hbl', 'b'));
-  const hbl = join(root, 'packages/hbl');
-  expect([...before.keys()]).toEqual([join(root, 'packages/soft'), hbl]);
-  expect(keys(soft, task('packages/hbl', 'b'))).toEqual(before);
-  expect(keys(soft, task('packages/hbl', 'c')).get(hbl)).not.toBe(before.get(hbl));
-  expect(keys(task('packages/soft', 'c', []), task('packages/hbl', 'b')).get(hbl)).not.toBe(before.get(hbl));
+const folder = (name: string) => join(root, 'packages', name);
+
+test('the key of a package changes with its content, and with the tests from which it takes parts', () => {
+  const core = task('packages/core', 'a');
+  const soft = task('packages/soft', 'b', []);
+  const lib = task('packages/lib', 'c');
+  const hbl = task('packages/hbl', 'd', ['@verbs/lib#build', '@verbs/soft#build']);
+  const key = (...tasks: Task[]) => keys(...tasks).get(folder('hbl'));
+  const before = key(core, soft, lib, hbl);
+  expect(before).toBeDefined();
+  expect(key(core, soft, lib, hbl)).toBe(before);
+  for (const changed of [core, soft, lib, hbl]) {
+    const tasks = [core, soft, lib, hbl].map((each) => (each === changed ? { ...each, hash: 'x' } : each));
+    expect(key(...tasks), changed.directory).not.toBe(before);
+  }
+  const another = task('packages/mlx5', 'e');
+  expect(key(core, soft, lib, hbl, another)).toBe(before);
 });
 
-test('what reads files of other packages has none, nor has anything without a plan of turbo', () => {
-  const others = [task('trials/bench', 'b'), task('tools/check', 'c', []), task('packages/native-files', 'd', [])];
-  expect([...keys(task('packages/soft', 'a', []), ...others).keys()]).toEqual([join(root, 'packages/soft')]);
-  expect(keys(task('packages/hbl', 'b')).size).toBe(0);
+test('what reads files of all packages has none, nor has anything without a plan of turbo', () => {
+  const all = [task('packages/soft', 'a', []), task('trials/bench', 'b'), task('tools/check', 'c', [])];
+  expect([...keys(...all).keys()]).toEqual([folder('soft')]);
   expect(keysOf(undefined).size).toBe(0);
 });
 

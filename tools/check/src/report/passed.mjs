@@ -5,14 +5,13 @@ import { root } from '../../../setup/src/paths.mjs';
 
 /** @import { Suite } from './suites.mjs' */
 
-/** The task whose inputs are parts of the others' tests, too. */
-const SHARED = '@verbs/soft#test';
+/** Packages whose tests have parts that those of nearly all others use. */
+const SHARED = ['@verbs/core#test', '@verbs/soft#test'];
 
 /**
  * The keys of the packages whose tests may be left out, by folder. A key stands for all that a package's tests depend on:
- * its files, its dependencies and how they are built, the lock file, the version of Node, and the tests of the NIC, from
- * which those of other packages in C++ take parts. `tools` and `trials` read files of all packages, which no list names,
- * and always run.
+ * its files, its dependencies and how they are built, the tests of these, from which it takes parts, the documents, the
+ * lock file and the version of Node. `tools` and `trials` read files of all packages, and always run.
  * @param {string | undefined} plan of turbo: what `turbo run test --dry=json` prints
  * @returns {Map<string, string>}
  */
@@ -20,13 +19,16 @@ export function keysOf(plan) {
   if (plan === undefined) return new Map();
   /** @type {{ tasks: { taskId: string, task: string, directory: string, hash: string, dependencies: string[] }[] }} */
   const { tasks } = JSON.parse(plan);
-  const shared = tasks.find(({ taskId }) => taskId === SHARED)?.hash;
-  if (shared === undefined) return new Map();
+  const tests = tasks.filter(({ task }) => task === 'test');
+  const hashes = new Map(tests.map(({ taskId, hash }) => [taskId, hash]));
   return new Map(
-    tasks
-      .filter(({ task, directory }) => task === 'test' && /^(packages|examples)\b/.test(directory))
-      .filter(({ taskId, dependencies }) => taskId === SHARED || dependencies.includes('@verbs/soft#build'))
-      .map(({ directory, hash }) => [join(root, directory), `${hash} ${shared} ${process.version}`]),
+    tests
+      .filter(({ directory }) => /^(packages|examples)\b/.test(directory))
+      .map(({ taskId, directory, dependencies }) => {
+        const others = dependencies.map((dependency) => dependency.replace(/#.*/, '#test'));
+        const all = [...new Set([taskId, ...SHARED, ...others])].map((id) => hashes.get(id));
+        return [join(root, directory), [...all, process.version].join(' ')];
+      }),
   );
 }
 
