@@ -7,10 +7,10 @@ namespace {
 
 using steering::load24;
 using steering::load32;
+using steering::load64;
 using steering::store24;
 using steering::store32;
 
-constexpr std::uint16_t kQueryCq = 0x402;
 // CREATE_CQ: the context, the place of the entries.
 constexpr std::size_t kContextAt = 16, kEntriesAt = 80, kEntriesMemoryAt = 88, kEntriesValidAt = 92, kCreateSize = 96;
 // In the context.
@@ -19,8 +19,6 @@ constexpr std::size_t kConsumerAt = 41, kRecordAt = 56;
 constexpr std::uint8_t kOverrun = 1, kUnwritable = 2;   // syndromes of the event
 constexpr std::size_t kSyndromeAt = 11, kNumberAt = 1;  // in the event
 constexpr std::uint32_t kRecordSize = 8, kIndexMask = 0xffffff, kLargestLog = 22;
-
-std::uint64_t load64(const std::uint8_t* at) { return std::uint64_t{load32(at)} << 32 | load32(at + 4); }
 
 }  // namespace
 
@@ -84,7 +82,7 @@ void DevxCq::fail(std::uint8_t syndrome) {
   raise_devx_event(*this, DevxEvent::kCqError, data);
 }
 
-std::uint16_t DevxCq::query_opcode() const { return kQueryCq; }
+std::uint16_t DevxCq::query_opcode() const { return kQueryOpcode; }
 
 bool DevxCq::is_named_in(std::span<const std::uint8_t> in) const { return load24(in.data() + 9) == id; }
 

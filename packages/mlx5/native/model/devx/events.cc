@@ -14,6 +14,7 @@
 
 #include "model/devx/channel.h"
 #include "model/devx/object.h"
+#include "model/devx/queues.h"
 
 namespace verbs::mlx5::model {
 namespace {
@@ -69,14 +70,13 @@ void deliver(EventChannel& channel, const Subscription& subscription, std::span<
 // What both forms of a subscription check. The kernel answers EINVAL for an event that the device does not raise.
 int check(const EventChannel* channel, const mlx5dv_devx_obj* handle, DevxObject** object,
           std::span<const std::uint16_t> events) {
-  constexpr std::uint16_t kQueryCq = 0x402;
   if (!channel) return EINVAL;
   Context* context = nullptr;
   *object = find_devx_object(handle, &context);
   if (!*object || context != channel->owner) return handle ? EINVAL : EOPNOTSUPP;
   const bool known = std::ranges::all_of(
       events, [](std::uint16_t event) { return event == static_cast<std::uint16_t>(DevxEvent::kCqError); });
-  return known && (*object)->query_opcode() == kQueryCq ? 0 : EINVAL;
+  return known && (*object)->query_opcode() == DevxCq::kQueryOpcode ? 0 : EINVAL;
 }
 
 }  // namespace

@@ -255,6 +255,7 @@ namespace {
 
 using steering::load32;
 using steering::store32;
+using steering::store64;
 
 constexpr std::uint16_t kQueryFlowCounter = 0x93b;
 constexpr std::size_t kAllocateSize = 16, kQuerySize = 32;
@@ -267,11 +268,6 @@ std::uint32_t count_of(std::span<const std::uint8_t> in) {
   const std::uint32_t logarithm = in[14] & 0x1f;
   if (logarithm != 0) return std::uint32_t{1} << logarithm;
   return in[15] != 0 ? kBulkUnit * in[15] : 1;
-}
-
-void store64(std::uint8_t* at, std::uint64_t value) {
-  store32(at, static_cast<std::uint32_t>(value >> 32));
-  store32(at + 4, static_cast<std::uint32_t>(value));
 }
 
 }  // namespace

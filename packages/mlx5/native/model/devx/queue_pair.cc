@@ -10,6 +10,7 @@ namespace {
 using steering::load16;
 using steering::load24;
 using steering::load32;
+using steering::load64;
 using steering::store16;
 using steering::store24;
 using steering::store32;
@@ -51,9 +52,7 @@ namespace entry {
 constexpr std::size_t kUserIndex = 32, kImmediate = 36, kByteCount = 44, kSyndrome = 55, kQp = 56, kCounter = 60;
 }
 
-std::uint64_t load64(const std::uint8_t* at) { return std::uint64_t{load32(at)} << 32 | load32(at + 4); }
-
-// wr_id of the NIC's requests: the request's counter, its units, whether it completes visibly, and its opcode.
+// wr_id of the NIC's requests: the request's counter, whether it completes visibly, and its opcode.
 constexpr std::uint64_t kVisible = 1 << 24, kIsReceive = 1 << 25;
 std::uint64_t mark(std::uint32_t counter, bool visible, std::uint8_t opcode) {
   return (counter & kCounterMask) | (visible ? kVisible : 0) | std::uint64_t{opcode} << 32;
@@ -124,9 +123,8 @@ DevxStatus DevxQp::create(Context& context, std::span<const std::uint8_t> in, st
   ibv_pd* pd = find_pd(context, load24(given.data() + field::kPd));
   Umem* queues = find_umem(context, load32(in.data() + kQueuesMemoryAt));
   Umem* record = find_umem(context, load32(given.data() + field::kRecordMemory));
-  constexpr std::uint16_t kQueryCq = 0x402;
   const auto cq_of = [&](std::size_t at) {
-    return dynamic_cast<DevxCq*>(find_devx_object(context, kQueryCq, load24(given.data() + at)));
+    return dynamic_cast<DevxCq*>(find_devx_object(context, DevxCq::kQueryOpcode, load24(given.data() + at)));
   };
   DevxCq *send_cq = cq_of(field::kSendCq), *receive_cq = cq_of(field::kReceiveCq);
   if (!pd || !queues || !record || !send_cq || !receive_cq) return DevxStatus::kBadResource;

@@ -18,6 +18,7 @@ namespace verbs::mlx5::model {
 // CREATE_CQ and QUERY_CQ.
 class DevxCq final : public DevxObject {
  public:
+  static constexpr std::uint16_t kQueryOpcode = 0x402;  // QUERY_CQ
   static constexpr std::size_t kContextSize = 64, kEntrySize = 64;
   using Entry = std::array<std::uint8_t, kEntrySize>;
 

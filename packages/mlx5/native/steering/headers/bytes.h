@@ -18,6 +18,12 @@ inline std::uint32_t load32(const std::uint8_t* at) {
   return __builtin_bswap32(value);
 }
 
+inline std::uint64_t load64(const std::uint8_t* at) {
+  std::uint64_t value;
+  std::memcpy(&value, at, sizeof value);
+  return __builtin_bswap64(value);
+}
+
 inline std::uint32_t load24(const std::uint8_t* at) {
   return static_cast<std::uint32_t>(at[0]) << 16 | static_cast<std::uint32_t>(at[1]) << 8 | at[2];
 }
@@ -29,6 +35,11 @@ inline void store16(std::uint8_t* at, std::uint32_t value) {
 
 inline void store32(std::uint8_t* at, std::uint32_t value) {
   const std::uint32_t swapped = __builtin_bswap32(value);
+  std::memcpy(at, &swapped, sizeof swapped);
+}
+
+inline void store64(std::uint8_t* at, std::uint64_t value) {
+  const std::uint64_t swapped = __builtin_bswap64(value);
   std::memcpy(at, &swapped, sizeof swapped);
 }
 
