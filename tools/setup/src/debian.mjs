@@ -15,9 +15,13 @@ export const lintPackages = ['clang-format-19', 'clang-tidy-19'];
 /** Packages for the tests: headers, the programs they compare with, and the checkers. */
 const testPackages = [
   ...lintPackages,
+  'bash-completion',
   'busybox-static',
+  'chromium-headless-shell',
   'cpio',
   'doctest-dev',
+  'fish',
+  'groff-base',
   'ibverbs-providers',
   'infiniband-diags',
   'iproute2',
@@ -34,6 +38,7 @@ const testPackages = [
   'valgrind',
   'xz-utils',
   'zlib1g-dev',
+  'zsh',
 ];
 
 const listsDirectory = '/var/lib/apt/lists';
