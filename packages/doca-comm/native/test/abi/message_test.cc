@@ -44,9 +44,11 @@ TEST_CASE("ep_sendto: AGAIN when the queue is full, and the event afterwards; no
   REQUIRE(doca_comm_channel_ep_event_handle_arm_send(pair.client.ep) == DOCA_SUCCESS);
   CHECK(pair.client.send("x", pair.to_service) == DOCA_ERROR_AGAIN);
   pollfd event{fd, POLLIN, 0};
-  // A keep-alive reports what the connection's set-up consumed.
-  std::this_thread::sleep_for(std::chrono::milliseconds(1000));
-  while (pair.client.send(std::to_string(sent), pair.to_service) == DOCA_SUCCESS) ++sent;
+  // A keep-alive reports what the connection's set-up consumed: then the queue is full for good.
+  until([&] {
+    while (pair.client.send(std::to_string(sent), pair.to_service) == DOCA_SUCCESS) ++sent;
+    return sent == 64;
+  });
   CHECK(doca_comm_channel_ep_event_handle_arm_send(pair.client.ep) == DOCA_SUCCESS);
   CHECK_MESSAGE(poll(&event, 1, 500) == 0, "acknowledgements and keep-alives make no room");
   Addr* from = nullptr;
