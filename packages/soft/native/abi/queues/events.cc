@@ -121,7 +121,8 @@ int get_event(ibv_comp_channel* ibv, ibv_cq** cq, void** cq_context) {
     }
     if (blocking) target = queue.pop();
   }
-  adapter->event_waits.attach_waiter(queue);
+  // The event is the program's from here on, whether or not there is memory for that: the next call tries again.
+  contain([&] { adapter->event_waits.attach_waiter(queue); }, [](int) {});
   *cq = static_cast<ibv_cq*>(target->ibv);
   *cq_context = (*cq)->cq_context;
   return 0;

@@ -109,8 +109,9 @@ void Progress::attach(WaitSet& set) {
   }
   std::vector<int> fds = sockets_;
   fds.push_back(wake_event_.fd());
-  if (set.attach(fds)) attached_.push_back(&set);
+  attached_.reserve(attached_.size() + 1);
   engine_.prepare_sleep();
+  if (set.attach(fds)) attached_.push_back(&set);
   has_attached_ = !attached_.empty();
 }
 
