@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { AccessFlags, type Context, openDevice, QpType, WrOpcode } from '@verbs/core';
+import { AccessFlags, type Context, openDevice, QpType, type QueuePair, WrOpcode } from '@verbs/core';
 import { configure, type FaultRule, softNic } from '@verbs/soft';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fold, foldOf } from '../browser/fold.js';
@@ -67,8 +67,11 @@ async function isRecorded(run: (ends: Ends) => Promise<void>, options: Recording
   if (options.faults !== undefined) softNic('one').faults.set(options.faults, { seed: 1 });
   const captures = [softNic(options.at ?? 'one').capture(file)];
   const ends = { requester: end(first), responder: end(second) };
+  // Whatever of them `run` lets go of: a queue pair that nobody refers to is collected, and answers no more.
+  const kept: QueuePair[] = [];
   const pair = () => {
     const qps = [ends.requester.qp(), ends.responder.qp()] as const;
+    kept.push(...qps);
     const [one, two] = qps.map((qp) => qp.endpoint());
     if (one !== undefined && two !== undefined) {
       qps[0].connect(two);
@@ -78,6 +81,7 @@ async function isRecorded(run: (ends: Ends) => Promise<void>, options: Recording
   };
   await run({ ...ends, pair });
   for (const capture of captures) capture.stop();
+  for (const qp of kept) qp.close();
   return options.faults !== undefined || softNic('one').stats()['retransmitted_pkts'] === 0n;
 }
 

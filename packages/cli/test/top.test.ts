@@ -76,9 +76,10 @@ describe('processes()', () => {
 
 describe('verbs top', () => {
   it.each(['q', '\x03'])('draws on a terminal until the key %j', async (key) => {
-    // script(1) gives it a terminal.
-    const command = `${process.execPath} ${VERBS} top`;
-    const child = spawn('script', ['-qefc', command, '/dev/null'], { env: { ...process.env, TERM: 'xterm' } });
+    // script(1) gives it a terminal. A shell that stayed between would be interrupted as well, and leave with 130.
+    const command = `exec ${process.execPath} ${VERBS} top`;
+    const env = { ...process.env, TERM: 'xterm', SHELL: '/bin/sh' };
+    const child = spawn('script', ['-qefc', command, '/dev/null'], { env });
     let seen = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (seen += text));
     await expect.poll(() => seen, { timeout: 10_000 }).toContain('q leaves');
