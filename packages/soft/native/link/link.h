@@ -30,20 +30,17 @@ inline constexpr std::size_t kMostReferred = 256 << 10;  // bytes of a frame, so
 // The memory of the sender of a frame.
 class SenderMemory {
  public:
-  // Copies `from` to `to`, which have the same number of bytes. False: `to` has anything, and the sender has to send
-  // the bytes themselves: they cannot be read, either side's memory is not mapped, or the sender has taken its
-  // references back meanwhile (Transmitter::revoke_references()).
+  // Copies `from` to `to`, which have the same number of bytes. False: `to` has anything: the bytes cannot be read, or
+  // either side's memory is not mapped.
   virtual bool read(std::span<const iovec> to, std::span<const Reference> from) = 0;
   // Where this process has that memory mapped, or nullptr. An access may fault.
   virtual const std::uint8_t* find_mapped(const Reference& reference) {
     (void)reference;
     return nullptr;
   }
-  // After the bytes were copied from there, or were not: what read() returns.
-  virtual bool confirm_mapped(bool copied) {
-    (void)copied;
-    return false;
-  }
+  // After all that a frame refers to was copied, or was not. False: the sender has to send the bytes themselves, for it
+  // has taken its references back meanwhile (Transmitter::revoke_references()), or there is no copy.
+  virtual bool confirm(bool copied) { return copied; }
 
  protected:
   ~SenderMemory() = default;

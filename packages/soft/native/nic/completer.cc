@@ -134,6 +134,7 @@ void handle_rnr_nak(Core& core, Qp& qp, std::uint32_t psn, std::uint8_t timer_co
     --req.rnr_retries_left;
   }
   rewind(qp, psn);
+  req.unexecuted = true;
   req.waiting_rnr = true;
   req.rnr_naks = std::min<std::uint8_t>(req.rnr_naks + 1, 1 + kMaxRnrDoublings);
   core.timers.arm(qp, now + rnr_back_off(req, timer_code));

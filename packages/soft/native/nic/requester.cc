@@ -135,11 +135,12 @@ bool request_ack(Qp& qp, const SendWqe& wqe, bool last, Nanos now) {
 std::uint32_t most_referred(const Qp& qp) { return static_cast<std::uint32_t>(link::kMostReferred / qp.mtu); }
 
 // The memory of the next packets, if one packet can stand for them all and refer to their payload; returns how many,
-// or 0. What is sent again has its payload.
+// or 0. What is sent again has its payload, unless the responder only had no receive request for it.
 std::uint32_t refer(Core& core, Qp& qp, const SendWqe& wqe, MemoryPieces* memory) {
   RequesterState& req = qp.req;
   const std::size_t offset = static_cast<std::size_t>(req.packet) * qp.mtu;
-  if (req.by_payload > 0 || (wqe.flags & IBV_SEND_INLINE) != 0 || req.send_psn != req.max_psn) return 0;
+  if (req.by_payload > 0 || (wqe.flags & IBV_SEND_INLINE) != 0) return 0;
+  if (req.send_psn != req.max_psn && !req.unexecuted) return 0;
   if (!may_refer(core, qp, true, wqe.length - offset)) return 0;
   const std::uint32_t packets = std::min(most_referred(qp), wqe.packets - req.packet);
   const std::size_t size = std::min(std::size_t{packets} * qp.mtu, wqe.length - offset);
@@ -432,6 +433,7 @@ void rewind(Qp& qp, std::uint32_t psn) {
   req.outstanding.clear();
   req.round_trip.discard();
   req.since_ack_request = 0;
+  req.unexecuted = false;
 }
 
 void probe(Core& core, Qp& qp, Nanos now) {

@@ -58,18 +58,18 @@ bool Incoming::is_from_peer(std::span<const std::uint8_t> frame) const {
 }
 
 bool Incoming::read(std::span<const iovec> to, std::span<const Reference> from) {
-  const bool done = process_ && process_->read(to, from) && reader_.epoch() == epoch_;
-  ++(done ? pulled_ : unpulled_);
-  return done;
+  return process_ && process_->read(to, from);
 }
 
 const std::uint8_t* Incoming::find_mapped(const Reference& reference) {
-  return process_ ? mappings_.find(reader_, *process_, reference) : nullptr;
+  const std::uint8_t* at = process_ ? mappings_.find(reader_, *process_, reference) : nullptr;
+  found_mapped_ |= at != nullptr;
+  return at;
 }
 
-bool Incoming::confirm_mapped(bool copied) {
+bool Incoming::confirm(bool copied) {
   const bool done = copied && reader_.epoch() == epoch_;
-  mapped_ += done;
+  mapped_ += done && found_mapped_;
   ++(done ? pulled_ : unpulled_);
   return done;
 }
@@ -100,6 +100,7 @@ std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8
     } else if (record.form == FrameForm::kReferring) {
       if (forwards()) continue;  // the network has no such frames
       epoch_ = record.epoch;
+      found_mapped_ = false;
       mappings_.look(reader_);  // once for the frame: what one piece finds stays mapped while the others are found
       receiver.deliver_referring(frame, *this);
     } else {

@@ -92,7 +92,7 @@ class Incoming final : private SenderMemory {
   bool hand_over_message(Receiver& receiver, std::span<const std::uint8_t> record) const;
   bool read(std::span<const iovec> to, std::span<const Reference> from) override;
   const std::uint8_t* find_mapped(const Reference& reference) override;
-  bool confirm_mapped(bool copied) override;
+  bool confirm(bool copied) override;
 
   int fd_;
   wire::Gid own_;
@@ -106,6 +106,7 @@ class Incoming final : private SenderMemory {
   MappedPeer mappings_;
   std::uint32_t epoch_ = 0;  // of the frame that is delivered
   std::uint64_t rejected_ = 0;
+  bool found_mapped_ = false;  // something that the present frame refers to
   std::uint64_t pulled_ = 0;
   std::uint64_t mapped_ = 0;
   std::uint64_t unpulled_ = 0;

@@ -87,15 +87,57 @@ bool copy(std::span<const iovec> to, std::span<const iovec> from) {
   return true;
 }
 
-bool pull(std::span<const iovec> to, const ReferredPayload& referred) {
-  std::array<iovec, link::kMostReferences> mapped;
-  std::size_t count = 0;
-  for (const link::Reference& piece : referred.pieces) {
-    const std::uint8_t* at = referred.memory.find_mapped(piece);
-    if (at == nullptr) return referred.memory.read(to, referred.pieces);
-    mapped[count++] = {const_cast<std::uint8_t*>(at), piece.size};
+namespace {
+
+// The `size` bytes from `offset` on.
+MemoryPieces part_of(std::span<const iovec> all, std::size_t offset, std::size_t size) {
+  MemoryPieces part;
+  for (const iovec& piece : all) {
+    if (offset >= piece.iov_len) {
+      offset -= piece.iov_len;
+      continue;
+    }
+    const std::size_t bytes = std::min(piece.iov_len - offset, size);
+    part.add(static_cast<std::uint8_t*>(piece.iov_base) + offset, bytes);
+    size -= bytes;
+    offset = 0;
+    if (size == 0) break;
   }
-  return referred.memory.confirm_mapped(copy(to, {mapped.data(), count}));
+  return part;
+}
+
+// Copies as many pieces as are all mapped here, or all not: how many, and their bytes. 0 pieces when that fails.
+struct Copied {
+  std::size_t pieces, bytes;
+};
+Copied pull_alike(std::span<const iovec> to, std::size_t offset, std::span<const link::Reference> from,
+                  link::SenderMemory& memory) {
+  std::array<iovec, link::kMostReferences> mapped;
+  Copied copied{};
+  const bool here = memory.find_mapped(from[0]) != nullptr;
+  for (const link::Reference& piece : from) {
+    const std::uint8_t* at = memory.find_mapped(piece);
+    if ((at != nullptr) != here) break;
+    mapped[copied.pieces++] = {const_cast<std::uint8_t*>(at), piece.size};
+    copied.bytes += piece.size;
+  }
+  const MemoryPieces part = part_of(to, offset, copied.bytes);
+  const bool done =
+      here ? copy(part.all(), {mapped.data(), copied.pieces}) : memory.read(part.all(), from.first(copied.pieces));
+  return done ? copied : Copied{};
+}
+
+}  // namespace
+
+bool pull(std::span<const iovec> to, const ReferredPayload& referred) {
+  std::size_t pieces = 0, bytes = 0;
+  while (pieces < referred.pieces.size()) {
+    const Copied copied = pull_alike(to, bytes, referred.pieces.subspan(pieces), referred.memory);
+    if (copied.pieces == 0) break;
+    pieces += copied.pieces;
+    bytes += copied.bytes;
+  }
+  return referred.memory.confirm(pieces == referred.pieces.size());
 }
 
 bool pull(const MrTable& mrs, const Pd* pd, const ibv_sge* sges, std::uint32_t count, std::size_t offset,

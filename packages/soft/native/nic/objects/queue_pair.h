@@ -105,6 +105,7 @@ struct RequesterState {
   std::uint32_t packet = 0;     // index of the packet with send_psn in that request
   bool refers = false;          // unanswered packets refer to their payload, or their responses may
   std::uint8_t by_payload = 0;  // messages until the next one may: an end could not read it
+  bool unexecuted = false;      // the peer has done nothing of what is sent again: it was not ready
   std::uint32_t since_ack_request = 0;
   Nanos ack_request_due = 0;  // from then on an unsignaled message asks for an acknowledgement too
   // Requests with a response of their own (work_request.h) that started and are not complete. A fence waits for them.

@@ -127,13 +127,13 @@ class CableEnd final : public link::Link, public link::MessageWay, private link:
       done += piece.iov_len;
     }
     REQUIRE(done == bytes.size());
-    return readable && epoch == delivered_epoch_;
+    return readable;
   }
 
   const std::uint8_t* find_mapped(const link::Reference& reference) override {
     return mapped ? mapped(reference) : nullptr;
   }
-  bool confirm_mapped(bool copied) override { return copied && epoch == delivered_epoch_; }
+  bool confirm(bool copied) override { return copied && epoch == delivered_epoch_; }
 
   std::uint8_t buffer_[wire::kMaxFrame] = {};
   std::uint8_t record_[wire::kMaxFrame] = {};

@@ -67,7 +67,7 @@ class MappedFinder final : public Receiver {
     byte = at != nullptr ? *at : 0;
     if (before_confirmation) before_confirmation();
     again = memory.find_mapped(reference);  // as for the next piece of the frame
-    confirmed = at != nullptr && memory.confirm_mapped(true);
+    confirmed = at != nullptr && memory.confirm(true);
   }
 
   static constexpr std::size_t kHead = wire::kIpv6Size + wire::kUdpSize + wire::Bth::kSize;

@@ -26,7 +26,7 @@ class Puller final : public Receiver {
     std::memcpy(list.data(), frame.data() + kHead, list.size() * sizeof(Reference));
     if (before_read) before_read();
     const iovec to[2] = {{bytes.data(), 10}, {bytes.data() + 10, bytes.size() - 10}};
-    results.push_back(memory.read(to, list));
+    results.push_back(memory.confirm(memory.read(to, list)));
   }
 
   static constexpr std::size_t kHead = wire::kIpv6Size + wire::kUdpSize + wire::Bth::kSize;

@@ -143,6 +143,58 @@ TEST_CASE("what the peer has mapped is copied from there, into and from several 
   CHECK(net.a.nic->counters().retransmitted_pkts == 0);
 }
 
+TEST_CASE("of what the peer has mapped in part, the rest is read") {
+  Reading net;
+  // The first 5000 bytes are not: a piece in the middle of the message.
+  int found = 0;
+  net.a.cable.mapped = [&](const link::Reference& piece) -> const std::uint8_t* {
+    const std::uint64_t offset = piece.address - reinterpret_cast<std::uintptr_t>(net.near.data());
+    if (offset < 5000) return nullptr;
+    ++found;
+    return net.near.data() + offset;
+  };
+  auto* memory = net.near.data();
+  Send send = net.request(IBV_WR_RDMA_WRITE);
+  send.sges = {sge_of(memory + 5000, 7000, net.local), sge_of(memory, 5000, net.local),
+               sge_of(memory + 12'000, kSize - 12'000, net.local)};
+  REQUIRE(post_send(net.a, net.qa, send) == 0);
+  net.run();
+  CHECK(net.a.poll().at(0).status == IBV_WC_SUCCESS);
+  CHECK(found >= 5);
+  CHECK(std::equal(memory + 5000, memory + 12'000, net.far.begin()));
+  CHECK(std::equal(memory, memory + 5000, net.far.begin() + 7000));
+  CHECK(std::equal(memory + 12'000, memory + kSize, net.far.begin() + 12'000));
+  CHECK(net.a.nic->counters().retransmitted_pkts == 0);
+
+  // Where the rest cannot be read, all is sent.
+  net.a.cable.readable = false;
+  std::fill(net.far.begin(), net.far.end(), 0);
+  REQUIRE(post_send(net.a, net.qa, send) == 0);
+  net.run();
+  CHECK(net.a.poll().at(0).status == IBV_WC_SUCCESS);
+  CHECK(std::equal(memory, memory + 5000, net.far.begin() + 7000));
+  CHECK(net.a.nic->counters().retransmitted_pkts > 0);
+}
+
+TEST_CASE("a peer that was not ready gets packets that refer once more") {
+  Reading net;
+  REQUIRE(post_send(net.a, net.qa, net.request(IBV_WR_SEND)) == 0);
+  REQUIRE(post_send(net.a, net.qa, net.request(IBV_WR_SEND)) == 0);
+  net.run(5'000'000);
+  CHECK(net.a.poll().empty());
+  CHECK(net.b.nic->counters().send_rnr_err > 0);
+  const int refused = net.a.cable.referring;
+  const std::uint64_t bytes = net.a.nic->counters().sent_bytes;
+  for (int i = 0; i < 2; ++i) REQUIRE(post_recv(net.b, net.qb, 1, {sge_of(net.far.data(), kSize, net.remote)}) == 0);
+  net.run();
+  CHECK(net.a.poll().size() == 2);
+  CHECK(net.arrived());
+  CHECK(net.a.cable.referring - refused == 8);
+  // Of each message the last 100 bytes are a packet with its payload, and no other is.
+  CHECK(net.a.nic->counters().sent_bytes - bytes < 10'000);
+  CHECK(net.a.nic->counters().retransmitted_pkts < 50);
+}
+
 TEST_CASE("what the peer has mapped, and cannot be read there, is sent") {
   Reading net({.retry_cnt = 0});
   net.a.cable.mapped = [](const link::Reference& /*piece*/) {
