@@ -134,6 +134,8 @@ struct FastPathFunctions {
 #define VERBS_DOCA_MEMBER(name) decltype(&doca_##name) name = nullptr;
   VERBS_DOCA_MEMORY_FUNCTIONS(VERBS_DOCA_MEMBER)
 #undef VERBS_DOCA_MEMBER
+  // Null in older versions.
+  decltype(&doca_mmap_set_dmabuf_memrange) mmap_set_dmabuf_memrange = nullptr;
 #define VERBS_COMCH_MEMBER(name) decltype(&doca_comch_##name) name = nullptr;
   VERBS_COMCH_FAST_FUNCTIONS(VERBS_COMCH_MEMBER)
 #undef VERBS_COMCH_MEMBER

@@ -153,6 +153,7 @@ bool Library::open_comch(const std::string& file, std::string* reason) {
 #define VERBS_DOCA_NEED(name) memory.need(&fast->name, #name);
   VERBS_DOCA_MEMORY_FUNCTIONS(VERBS_DOCA_NEED)
 #undef VERBS_DOCA_NEED
+  find(common_, &fast->mmap_set_dmabuf_memrange, {"doca_mmap_set_dmabuf_memrange"});
 #define VERBS_COMCH_NEED(name) path.need(&fast->name, #name);
   VERBS_COMCH_FAST_FUNCTIONS(VERBS_COMCH_NEED)
 #undef VERBS_COMCH_NEED

@@ -58,7 +58,8 @@ export class Mmap implements Disposable {
 }
 
 /**
- * `doca_mmap_create`, `_set_memrange`, `_add_dev` and `_start`: native memory, page-aligned, for that device.
+ * `doca_mmap_create`, `_set_memrange`, `_add_dev` and `_start`: native memory, page-aligned, for that device. For the
+ * software BlueField it is a memory file (`_set_dmabuf_memrange`), which both ends map: messages are copied once.
  *
  * @param length bytes
  * @param permissions see {@link DocaAccess}

@@ -9,6 +9,8 @@ function. Each is under both version nodes.
 """
 
 import ctypes
+import fcntl
+import os
 import re
 import subprocess
 import sys
@@ -61,6 +63,10 @@ scratch = ctypes.create_string_buffer(4096)
 scratch_2 = ctypes.create_string_buffer(64)
 garbage = ctypes.create_string_buffer(4096)
 memory = ctypes.create_string_buffer(1 << 16)
+# A memory file that cannot shrink, which the model takes for a dma-buf.
+memory_file = os.memfd_create("memory", os.MFD_ALLOW_SEALING)
+os.ftruncate(memory_file, 1 << 16)
+fcntl.fcntl(memory_file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
 
 
 class H:
@@ -254,6 +260,7 @@ row("doca_mmap_stop", "error", [H("mmap")], NOT_PERMITTED, extra=[([H("spare_mma
 row("doca_mmap_add_dev", "error", [H("spare_mmap"), H("dpu")], fresh=True)
 row("doca_mmap_rm_dev", "error", [H("spare_mmap"), H("host")], fresh=True)
 row("doca_mmap_set_memrange", "error", [H("empty_mmap"), address(), size(64, 0, 2**64 - 1)], fresh=True)
+row("doca_mmap_set_dmabuf_memrange", "error", [H("empty_mmap"), Value(ctypes.c_int, memory_file, -1), address(), size(0), size(64, 0, 2**64 - 1)], fresh=True)
 row("doca_mmap_get_memrange", "error", [H("mmap"), Out(), Out(second=True)])
 row("doca_mmap_set_permissions", "error", [H("spare_mmap"), u32(1, 0x80, 0x30)], fresh=True)
 row("doca_mmap_set_free_cb", "error", [H("spare_mmap"), CB, Value(ctypes.c_void_p, None)], fresh=True)

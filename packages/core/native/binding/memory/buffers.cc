@@ -1,12 +1,10 @@
 #include "binding/memory/buffers.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
+
+#include "provider/memory_file.h"
 
 namespace verbs::core {
 namespace {
@@ -29,23 +27,8 @@ std::shared_ptr<MemoryBlock> MemoryBlock::allocate(std::shared_ptr<Environment> 
 
 std::shared_ptr<MemoryBlock> MemoryBlock::allocate_file(std::shared_ptr<Environment> environment, std::size_t length,
                                                         int* fd) {
-  // A file beyond the process's limit would raise SIGXFSZ.
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < length) {
-    errno = EFBIG;
-    return nullptr;
-  }
-  *fd = memfd_create("verbs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (*fd < 0) return nullptr;
-  void* data = MAP_FAILED;
-  if (ftruncate(*fd, static_cast<off_t>(length)) == 0 && fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0) {
-    data = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-  }
-  if (data != MAP_FAILED) return own(std::move(environment), data, length);
-  const int error = errno;
-  close(*fd);
-  errno = error;
-  return nullptr;
+  void* data = provider::map_memory_file(length, fd);
+  return data == nullptr ? nullptr : own(std::move(environment), data, length);
 }
 
 std::shared_ptr<MemoryBlock> MemoryBlock::own(std::shared_ptr<Environment> environment, void* data,

@@ -1,6 +1,5 @@
 #include "binding/memory/memory_region.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,12 +7,10 @@
 #include "binding/device/library.h"
 #include "binding/lifetime/handle.h"
 #include "provider/handle.h"
+#include "provider/memory_file.h"
 
 namespace verbs::core {
 namespace {
-
-// F_SEAL_FUTURE_WRITE (Linux 5.1), which older C libraries do not name.
-constexpr int kSealFutureWrite = 0x10;
 
 std::vector<std::shared_ptr<Object>> parents_of(const std::shared_ptr<ProtectionDomain>& pd,
                                                 const MemoryRegion::Memory& memory) {
@@ -166,9 +163,7 @@ Allocated allocate_shared(const ProtectionDomain& pd, const std::shared_ptr<Envi
   }
   if (made.mr == nullptr) made.mr = register_memory(pd, *wanted);
   const int error = errno;
-  // All that write have mapped it. From now on nobody can make holes, for which the software NIC would have to look
-  // out.
-  fcntl(fd, F_ADD_SEALS, kSealFutureWrite);
+  provider::seal_memory_file(fd);
   close(fd);
   errno = error;
   return made;

@@ -148,11 +148,10 @@ Napi::Value create_mmap(const Napi::CallbackInfo& info) {
   if (!device.library().fast_path()) return failure(info.Env(), DOCA_ERROR_NOT_SUPPORTED);
   const std::int64_t length = number_of<std::int64_t>(info[1]);
   if (!device.get() || length <= 0) return failure(info.Env(), DOCA_ERROR_INVALID_VALUE);
-  const auto pages = Pages::allocate(static_cast<std::size_t>(length));
-  if (!pages) return failure(info.Env(), DOCA_ERROR_NO_MEMORY);
   doca_error_t error = DOCA_SUCCESS;
-  auto mmap = Mmap::create(device.open(), pages, number_of<std::uint32_t>(info[2]), &error);
+  auto mmap = Mmap::create(device.open(), static_cast<std::size_t>(length), number_of<std::uint32_t>(info[2]), &error);
   if (!mmap) return failure(info.Env(), error);
+  const std::shared_ptr<Pages> pages = mmap->pages();
 
   napi_value buffer = nullptr;
   const napi_status status = external_buffer(info.Env(), pages->data(), pages->length(), pages, &buffer);

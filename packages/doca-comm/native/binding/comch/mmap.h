@@ -13,6 +13,8 @@ class Pages {
  public:
   // Null if there is no memory.
   static std::shared_ptr<Pages> allocate(std::size_t length);
+  // Of a memory file, for a device that maps it as well. The caller closes `*fd`.
+  static std::shared_ptr<Pages> allocate_file(std::size_t length, int* fd);
   ~Pages();
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
@@ -30,16 +32,16 @@ class Pages {
 // Its handle in JavaScript holds a pointer to it, null once it is closed. Consumers, and transfers under way, keep it.
 class Mmap {
  public:
-  // Null with the error.
-  static std::shared_ptr<Mmap> create(std::shared_ptr<OpenDevice> device, std::shared_ptr<Pages> pages,
-                                      std::uint32_t permissions, doca_error_t* error);
+  // Of new memory. Null with the error.
+  static std::shared_ptr<Mmap> create(std::shared_ptr<OpenDevice> device, std::size_t length, std::uint32_t permissions,
+                                      doca_error_t* error);
   ~Mmap();
   Mmap(const Mmap&) = delete;
   Mmap& operator=(const Mmap&) = delete;
 
   const Library& library() const { return device_->library; }
   doca_mmap* get() const { return mmap_; }
-  const Pages& pages() const { return *pages_; }
+  const std::shared_ptr<Pages>& pages() const { return pages_; }
   bool contains(std::uint64_t offset, std::uint64_t length) const {
     return offset <= pages_->length() && length <= pages_->length() - offset;
   }
@@ -47,6 +49,8 @@ class Mmap {
  private:
   Mmap(std::shared_ptr<OpenDevice> device, std::shared_ptr<Pages> pages)
       : device_(std::move(device)), pages_(std::move(pages)) {}
+  // Of the file `fd`, or with -1 of ordinary memory.
+  doca_error_t start(int fd, std::uint32_t permissions);
 
   const std::shared_ptr<OpenDevice> device_;
   const std::shared_ptr<Pages> pages_;

@@ -55,7 +55,7 @@ ComchPath::Slot* ComchPath::take_slot(const std::shared_ptr<Mmap>& mmap, std::ui
     *error = DOCA_ERROR_NO_MEMORY;
     return nullptr;
   }
-  std::uint8_t* at = mmap->pages().data() + offset;
+  std::uint8_t* at = mmap->pages()->data() + offset;
   doca_buf* buf = nullptr;
   *error = fast().buf_inventory_buf_get_by_args(inventory_, mmap->get(), at, length, at, data_length, &buf);
   if (*error != DOCA_SUCCESS) return nullptr;

@@ -1,5 +1,7 @@
 #include "model/memory/mmap.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -56,14 +58,22 @@ doca_error_t Mmap::start() {
   if (started_) return DOCA_ERROR_BAD_STATE;
   if (!has_range()) return DOCA_ERROR_BAD_STATE;
   for (Device& device : devices_) {
-    device.region = Verbs::get()->reg_mr(device.dev->pd, address_, length_, writable() ? IBV_ACCESS_LOCAL_WRITE : 0);
+    device.region = register_with(device.dev->pd);
     if (device.region) continue;
     const int error = errno;
     deregister();
-    return error_of(error, error == EFAULT ? DOCA_ERROR_INVALID_VALUE : DOCA_ERROR_DRIVER);
+    if (error == EOPNOTSUPP) return DOCA_ERROR_NOT_SUPPORTED;
+    return error_of(error, error == EFAULT || error == EINVAL ? DOCA_ERROR_INVALID_VALUE : DOCA_ERROR_DRIVER);
   }
   started_ = started_once_ = true;
   return DOCA_SUCCESS;
+}
+
+ibv_mr* Mmap::register_with(ibv_pd* pd) const {
+  const int access = writable() ? IBV_ACCESS_LOCAL_WRITE : 0;
+  if (!file_.is_open()) return Verbs::get()->reg_mr(pd, address_, length_, access);
+  return Verbs::get()->reg_dmabuf_mr(pd, file_offset_, length_, reinterpret_cast<std::uintptr_t>(address_), file_.get(),
+                                     access);
 }
 
 doca_error_t Mmap::stop() {
@@ -108,6 +118,18 @@ doca_error_t Mmap::set_range(void* address, std::size_t length) {
   if (has_range()) return DOCA_ERROR_NOT_PERMITTED;
   address_ = address;
   length_ = length;
+  return DOCA_SUCCESS;
+}
+
+doca_error_t Mmap::set_file_range(int fd, void* address, std::size_t offset, std::size_t length) {
+  if (fd < 0 || offset + length < offset) return DOCA_ERROR_INVALID_VALUE;
+  // The program may close its own at once.
+  Descriptor file(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!file.is_open()) return error_of(errno, errno == EBADF ? DOCA_ERROR_INVALID_VALUE : DOCA_ERROR_DRIVER);
+  const doca_error_t error = set_range(address, length);
+  if (error != DOCA_SUCCESS) return error;
+  file_ = std::move(file);
+  file_offset_ = offset;
   return DOCA_SUCCESS;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "doca_mmap.h"
+#include "model/base/descriptor.h"
 #include "model/base/handles.h"
 #include "model/bluefield/device.h"
 
@@ -38,6 +39,8 @@ class Mmap {
   doca_error_t add(doca_dev* dev);
   doca_error_t remove(doca_dev* dev);
   doca_error_t set_range(void* address, std::size_t length);
+  // Of a dma-buf; the NIC takes memory files (memfd) that cannot shrink in their place, and no others.
+  doca_error_t set_file_range(int fd, void* address, std::size_t offset, std::size_t length);
   doca_error_t set_permissions(std::uint32_t access);
   doca_error_t set_free(doca_mmap_memrange_free_cb_t* call, void* cookie);
   doca_error_t set_max_devices(std::uint32_t count);
@@ -58,12 +61,15 @@ class Mmap {
     ibv_mr* region;
   };
   Mmap() = default;
+  ibv_mr* register_with(ibv_pd* pd) const;
   void deregister();
 
   bool started_ = false;
   bool started_once_ = false;
   void* address_ = nullptr;
   std::size_t length_ = 0;
+  Descriptor file_;  // of which the range is a part, from `file_offset_`; else closed
+  std::size_t file_offset_ = 0;
   std::uint32_t access_ = DOCA_ACCESS_FLAG_LOCAL_READ_ONLY;
   std::uint32_t max_devices_ = 16;
   std::vector<Device> devices_;

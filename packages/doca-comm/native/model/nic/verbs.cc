@@ -43,6 +43,7 @@ bool Verbs::resolve(void* library) {
   find("ibv_alloc_pd", &alloc_pd_);
   find("ibv_dealloc_pd", &dealloc_pd);
   find("ibv_reg_mr", &reg_mr_);
+  find("ibv_reg_dmabuf_mr", &reg_dmabuf_mr_);
   find("ibv_dereg_mr", &dereg_mr);
   find("ibv_create_comp_channel", &create_comp_channel_);
   find("ibv_destroy_comp_channel", &destroy_comp_channel);
@@ -99,6 +100,11 @@ ibv_pd* Verbs::alloc_pd(ibv_context* context) const { return fails(Fault::kAlloc
 
 ibv_mr* Verbs::reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) const {
   return fails(Fault::kRegisterMemory) ? nullptr : reg_mr_(pd, address, length, access);
+}
+
+ibv_mr* Verbs::reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova, int fd,
+                             int access) const {
+  return fails(Fault::kRegisterMemory) ? nullptr : reg_dmabuf_mr_(pd, offset, length, iova, fd, access);
 }
 
 void Verbs::keep_mapped(ibv_mr* mr) const {

@@ -48,6 +48,8 @@ class Verbs {
   int query_port(ibv_context* context, std::uint8_t port, ibv_port_attr* attr) const;
   ibv_pd* alloc_pd(ibv_context* context) const;
   ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t length, int access) const;
+  ibv_mr* reg_dmabuf_mr(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova, int fd,
+                        int access) const;
   // The caller keeps the memory of the region mapped until the region ends, which spares the NIC system calls.
   void keep_mapped(ibv_mr* mr) const;
   ibv_comp_channel* create_comp_channel(ibv_context* context) const;
@@ -70,6 +72,7 @@ class Verbs {
   int (*query_port_)(ibv_context*, std::uint8_t, ibv_port_attr*) = nullptr;
   ibv_pd* (*alloc_pd_)(ibv_context*) = nullptr;
   ibv_mr* (*reg_mr_)(ibv_pd*, void*, std::size_t, int) = nullptr;
+  ibv_mr* (*reg_dmabuf_mr_)(ibv_pd*, std::uint64_t, std::size_t, std::uint64_t, int, int) = nullptr;
   int (*keep_mapped_)(ibv_mr*) = nullptr;  // may be missing: newer than the rest
   ibv_comp_channel* (*create_comp_channel_)(ibv_context*) = nullptr;
   ibv_cq* (*create_cq_)(ibv_context*, int, void*, ibv_comp_channel*, int) = nullptr;

@@ -201,6 +201,11 @@ TEST_CASE("memory and buffers without memory" * doctest::skip(!kAllocationsCanFa
   allocates_nothing({"doca_mmap_get_max_num_devices", "doca_mmap_get_num_bufs"}, mmap, &count);
   allocates_nothing({"doca_mmap_get_exported", "doca_mmap_get_from_export"}, mmap, &flag);
   allocates_nothing({"doca_mmap_set_memrange"}, mmap, static_cast<void*>(bytes.data()), bytes.size());
+  doca_mmap* of_file = nullptr;
+  REQUIRE(doca_mmap_create(&of_file) == DOCA_SUCCESS);
+  allocates_nothing({"doca_mmap_set_dmabuf_memrange"}, of_file, 0, static_cast<void*>(bytes.data()), std::size_t{0},
+                    bytes.size());
+  REQUIRE(doca_mmap_destroy(of_file) == DOCA_SUCCESS);
   allocates_nothing({"doca_mmap_get_memrange"}, mmap, &address, &length);
   allocates_nothing({"doca_mmap_set_permissions"}, mmap, std::uint32_t{DOCA_ACCESS_FLAG_PCI_READ_WRITE});
   allocates_nothing({"doca_mmap_set_user_data"}, mmap, data);

@@ -61,6 +61,48 @@ TEST_CASE("A producer waits for a consumer's buffers, and messages of 1 MiB arri
   for (std::size_t i = 0; i < 4; ++i) CHECK((consumer.seen.received[i].data == texts[i]));
 }
 
+TEST_CASE("Memory files in place of dma-bufs: messages arrive, and what is none is refused") {
+  ComchPair pair;
+  const MemoryFile source(2 << 20), target(1 << 20);
+  Memory from(pair.devices.dpu, source, 1 << 20), to(pair.devices.host, target);
+  FastConsumer consumer(pair.engine, pair.client.connection(), to);
+  FastProducer producer(pair.engine, pair.to_client);
+  CHECK(doca_ctx_start(consumer.ctx) == DOCA_SUCCESS);
+  CHECK(doca_ctx_start(producer.ctx) == DOCA_SUCCESS);
+  CHECK(consumer.post(to.space(0, 1 << 20)) == DOCA_SUCCESS);
+  const std::string text(1 << 20, 'f');
+  doca_buf* buf = from.data(0, text);
+  pair.engine.run_until([&] { return producer.send(buf, consumer.id) == DOCA_SUCCESS; });
+  pair.engine.run_until([&] { return consumer.seen.received.size() == 1 && producer.seen.sent == 1; });
+  CHECK((consumer.seen.received[0].data == text));
+  CHECK(source.data[1 << 20] == 'f');
+  CHECK(target.data[(1 << 20) - 1] == 'f');
+
+  const auto start_of = [&](int fd, void* at, std::size_t offset, std::size_t length) {
+    doca_mmap* mmap = nullptr;
+    REQUIRE(doca_mmap_create(&mmap) == DOCA_SUCCESS);
+    doca_error_t error = doca_mmap_set_dmabuf_memrange(mmap, fd, at, offset, length);
+    if (error == DOCA_SUCCESS) {
+      REQUIRE(doca_mmap_set_permissions(mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE) == DOCA_SUCCESS);
+      REQUIRE(doca_mmap_add_dev(mmap, pair.devices.dpu) == DOCA_SUCCESS);
+      error = doca_mmap_start(mmap);
+      if (error == DOCA_SUCCESS) CHECK(doca_mmap_stop(mmap) == DOCA_SUCCESS);
+    }
+    CHECK(doca_mmap_destroy(mmap) == DOCA_SUCCESS);
+    return error;
+  };
+  const int file = target.file.get();
+  CHECK(start_of(file, target.data, 0, 4096) == DOCA_SUCCESS);
+  CHECK(start_of(-1, target.data, 0, 4096) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(start_of(1 << 20, target.data, 0, 4096) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(start_of(file, nullptr, 0, 4096) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(start_of(file, target.data, 0, 0) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(start_of(file, target.data, SIZE_MAX, 4096) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(start_of(file, target.data, 0, (1 << 20) + 1) == DOCA_ERROR_INVALID_VALUE);
+  const verbs::doca_comm::model::Descriptor other(open("/dev/null", O_RDWR | O_CLOEXEC));
+  CHECK(start_of(other.get(), target.data, 0, 4096) == DOCA_ERROR_NOT_SUPPORTED);
+}
+
 TEST_CASE("A message that is longer than the buffer: TOO_BIG at both ends, and the next ones arrive") {
   FastPair pair;
   FastConsumer consumer(pair.engine, pair.to_client, pair.to);

@@ -1,7 +1,12 @@
 // Producers and consumers on a connection of Comch.
 #pragma once
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,15 +14,45 @@
 #include "doca_comch_consumer.h"
 #include "doca_comch_producer.h"
 #include "doca_mmap.h"
+#include "model/base/descriptor.h"
 #include "test/support/comch.h"
 
 namespace verbs::doca_comm::model::test {
 
+// A mapped file in memory that cannot shrink.
+struct MemoryFile {
+  explicit MemoryFile(std::size_t length) : size(length) {
+    const int fd = memfd_create("memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    REQUIRE(ftruncate(fd, static_cast<off_t>(size)) == 0);
+    REQUIRE(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+    file = Descriptor(fd);
+    void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    REQUIRE(at != MAP_FAILED);
+    data = static_cast<std::uint8_t*>(at);
+  }
+  ~MemoryFile() { munmap(data, size); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  const std::size_t size;
+  Descriptor file;
+  std::uint8_t* data = nullptr;
+};
+
 // Memory with an inventory over it.
 struct Memory {
-  explicit Memory(doca_dev* dev, std::size_t size = 1 << 20, std::size_t buffers = 64) : bytes(size) {
+  explicit Memory(doca_dev* dev, std::size_t size = 1 << 20, std::size_t buffers = 64) : heap(size), bytes(heap) {
     REQUIRE(doca_mmap_create(&mmap) == DOCA_SUCCESS);
     REQUIRE(doca_mmap_set_memrange(mmap, bytes.data(), bytes.size()) == DOCA_SUCCESS);
+    start(dev, buffers);
+  }
+  Memory(doca_dev* dev, const MemoryFile& file, std::size_t offset = 0)
+      : bytes(file.data + offset, file.size - offset) {
+    REQUIRE(doca_mmap_create(&mmap) == DOCA_SUCCESS);
+    REQUIRE(doca_mmap_set_dmabuf_memrange(mmap, file.file.get(), bytes.data(), offset, bytes.size()) == DOCA_SUCCESS);
+    start(dev, 64);
+  }
+  void start(doca_dev* dev, std::size_t buffers) {
     REQUIRE(doca_mmap_set_permissions(mmap, DOCA_ACCESS_FLAG_PCI_READ_WRITE) == DOCA_SUCCESS);
     REQUIRE(doca_mmap_add_dev(mmap, dev) == DOCA_SUCCESS);
     REQUIRE(doca_mmap_start(mmap) == DOCA_SUCCESS);
@@ -41,7 +76,8 @@ struct Memory {
     REQUIRE(doca_buf_inventory_buf_get_by_addr(inventory, mmap, bytes.data() + offset, length, &buf) == DOCA_SUCCESS);
     return buf;
   }
-  std::vector<std::uint8_t> bytes;
+  std::vector<std::uint8_t> heap;
+  const std::span<std::uint8_t> bytes;
   doca_mmap* mmap = nullptr;
   doca_buf_inventory* inventory = nullptr;
 };

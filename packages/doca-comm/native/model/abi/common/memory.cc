@@ -57,6 +57,7 @@ VERBS_DOCA_STABLE(doca_mmap_get_memrange);
 VERBS_DOCA_STABLE(doca_mmap_get_num_bufs);
 VERBS_DOCA_STABLE(doca_mmap_get_user_data);
 VERBS_DOCA_STABLE(doca_mmap_rm_dev);
+VERBS_DOCA_STABLE(doca_mmap_set_dmabuf_memrange);
 VERBS_DOCA_STABLE(doca_mmap_set_free_cb);
 VERBS_DOCA_STABLE(doca_mmap_set_max_num_devices);
 VERBS_DOCA_STABLE(doca_mmap_set_memrange);
@@ -191,6 +192,10 @@ doca_error_t doca_mmap_rm_dev(doca_mmap* mmap, doca_dev* dev) {
 }
 doca_error_t doca_mmap_set_memrange(doca_mmap* mmap, void* addr, std::size_t len) {
   return with(mmap, [&](Mmap& memory) { return memory.set_range(addr, len); });
+}
+doca_error_t doca_mmap_set_dmabuf_memrange(doca_mmap* mmap, int dmabuf_fd, void* dmabuf_addr, std::size_t dmabuf_offset,
+                                           std::size_t len) {
+  return with(mmap, [&](Mmap& memory) { return memory.set_file_range(dmabuf_fd, dmabuf_addr, dmabuf_offset, len); });
 }
 doca_error_t doca_mmap_get_memrange(const doca_mmap* mmap, void** addr, std::size_t* len) {
   return with(mmap, [&](const Mmap& memory) {
