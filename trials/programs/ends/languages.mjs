@@ -34,7 +34,6 @@ class Peer {
         resolve(127);
       });
     });
-    process.once('exit', () => this.child.kill('SIGKILL'));
     const lines = createInterface(this.child.stdout);
     /** @type {AsyncIterator<string[]>} */
     this.lines = on(lines, 'line', { close: ['close'] });
@@ -55,6 +54,9 @@ class Peer {
 }
 
 const peers = all.map((command, number) => new Peer(command, number));
+process.once('exit', () => {
+  for (const { child } of peers) child.kill('SIGKILL');
+});
 const said = await Promise.all(peers.map((peer) => peer.says('ready')));
 const gids = new Set(said.map(([gid = '']) => new URL(`http://[${gid}]`).hostname));
 if (gids.size !== 1) throw new Error(`there are several addresses: ${[...gids].join(', ')}`);

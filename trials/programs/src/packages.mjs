@@ -3,14 +3,18 @@ import { spawnSync } from 'node:child_process';
 /** The Debian packages of the programs, beside those that all tests need. */
 const everywhere = [
   'fio',
+  'gdc',
+  'gfortran',
   'golang-go',
   'ibverbs-utils',
   'libfabric-bin',
   'libmpich-dev',
   'libopenmpi-dev',
+  'luajit',
   'mpich',
   'openmpi-bin',
   'perftest',
+  'php-cli',
   'qemu-system-x86',
   'qemu-utils',
   'qperf',

@@ -9,7 +9,7 @@ const ends = join(import.meta.dirname, '../../ends/languages.mjs');
 const sources = join(import.meta.dirname, '../../languages');
 
 /**
- * Ten processes at one address, of programs in several languages, of which all pairs talk.
+ * Ten processes at one address, of programs in ten languages, of which all pairs talk.
  * @param {Place} place
  * @param {string} folder
  * @returns {Generator<Case>}
@@ -23,6 +23,8 @@ export function* languageCases(place, folder) {
     ['g++', '-std=c++20', '-O1', '-o', binary('c++'), file('peer.cc'), '-libverbs'],
     ['rustc', '--edition', '2021', '-O', '-o', binary('rust'), file('peer.rs')],
     ['go', 'build', '-o', binary('go'), file('peer.go')],
+    ['gdc', '-O1', '-o', binary('d'), file('peer.d'), '-libverbs'],
+    ['gfortran', '-O1', '-J', folder, '-o', binary('fortran'), file('peer.f90'), '-libverbs'],
   ];
   const failed = compilers.flatMap(([program = '', ...args]) => {
     const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8' });
@@ -33,14 +35,17 @@ export function* languageCases(place, folder) {
     [binary('c++')],
     [binary('rust')],
     [binary('go')],
+    [binary('d')],
+    [binary('fortran')],
     ['/usr/bin/python3', file('peer.py')],
+    ['luajit', file('peer.lua')],
+    ['php', file('peer.php')],
     [process.execPath, file('peer.mjs')],
   ];
-  const ten = Array.from({ length: 10 }, (_, i) => commands[i % commands.length]);
   yield {
     program: 'ten processes',
-    name: 'in C, C++, Rust, Go, Python and JavaScript, all pairs',
-    client: [process.execPath, ends, place.name === 'processes' ? '0' : '1', JSON.stringify(ten)],
+    name: 'in C, C++, Rust, Go, D, Fortran, Python, Lua, PHP and JavaScript, all pairs',
+    client: [process.execPath, ends, place.name === 'processes' ? '0' : '1', JSON.stringify(commands)],
     prints: /^10 processes at /m,
     ...(failed.length > 0 && { cannot: failed.join('; ') }),
   };
