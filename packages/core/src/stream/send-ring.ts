@@ -12,7 +12,8 @@ const REQUEST = { opcode: WrOpcode.SEND_WITH_IMM, sendFlags: SendFlags.SIGNALED,
  * The slots for messages that one end of a socket sends: send requests with memory of their own, used one after the other, since their
  * completions come in their order. Bytes are collected in the open slot until it is full, or its message leaves.
  *
- * The memory is allocated with the first bytes: a socket that only receives, or is idle, has none.
+ * The memory is allocated with the first bytes: a socket that only receives, or is idle, has none. With the first full message the
+ * slots move to memory that a peer on the same host can map. All pages of that are there at once, so it is for bulk only.
  */
 export class SendRing {
   /** The slots, and behind them those of messages without memory. */
@@ -21,7 +22,12 @@ export class SendRing {
   readonly size: number;
   readonly #pd: ProtectionDomain;
   readonly #slots: number;
-  #memory: MemoryRegion | undefined;
+  #plain: MemoryRegion | undefined;
+  #shared: MemoryRegion | undefined;
+  /** The memory of each slot. */
+  readonly #memory: (MemoryRegion | undefined)[];
+  /** A message was full. */
+  #bulk = false;
   #open = 0;
   #filled = 0;
   #free: number;
@@ -32,6 +38,7 @@ export class SendRing {
     this.#free = slots;
     this.size = size;
     this.batch = new SendBatch(slots + extras);
+    this.#memory = Array.from({ length: slots }, () => undefined);
   }
 
   /** Bytes in the open slot. */
@@ -55,10 +62,10 @@ export class SendRing {
    * @throws VerbsError ENOMEM
    */
   append(bytes: Uint8Array, from: number): number {
-    const { bytes: memory } = (this.#memory ??= this.#allocate());
+    const memory = this.#memoryOfOpen();
     const count = Math.min(bytes.byteLength - from, this.size - this.#filled);
     const part = count === bytes.byteLength ? bytes : bytes.subarray(from, from + count);
-    memory.set(part, this.#open * this.size + this.#filled);
+    memory.bytes.set(part, this.#open * this.size + this.#filled);
     this.#filled += count;
     return count;
   }
@@ -67,6 +74,10 @@ export class SendRing {
   take(): number {
     const slot = this.#open;
     this.batch.setSge(slot, 0, slot * this.size, this.#filled);
+    if (!this.#bulk && this.#filled === this.size) {
+      this.#bulk = true;
+      this.#shared = this.#allocateShared();
+    }
     this.#filled = 0;
     this.#free--;
     this.#open = slot + 1 === this.#slots ? 0 : slot + 1;
@@ -79,15 +90,30 @@ export class SendRing {
   }
 
   close(): void {
-    this.#memory?.close();
+    this.#plain?.close();
+    this.#shared?.close();
   }
 
-  #allocate(): MemoryRegion {
-    const mr = this.#pd.allocMr(this.#slots * this.size, AccessFlags.LOCAL_WRITE, { shared: true });
-    for (let slot = 0; slot < this.#slots; slot++) {
+  #memoryOfOpen(): MemoryRegion {
+    const slot = this.#open;
+    const mr = this.#shared ?? (this.#plain ??= this.#allocate(false));
+    if (this.#memory[slot] !== mr) {
       const sgList = [{ mr, offset: slot * this.size, length: this.size }];
       this.batch.set(slot, { ...REQUEST, wrId: SENDS + slot, sgList });
+      this.#memory[slot] = mr;
     }
     return mr;
+  }
+
+  #allocateShared(): MemoryRegion | undefined {
+    try {
+      return this.#allocate(true);
+    } catch {
+      return undefined; // no memory, or beyond the limit of a file's size: the other memory does as well
+    }
+  }
+
+  #allocate(shared: boolean): MemoryRegion {
+    return this.#pd.allocMr(this.#slots * this.size, AccessFlags.LOCAL_WRITE, { shared });
   }
 }

@@ -8,7 +8,7 @@ import { Duplex, type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { objectCounts } from '../../src/index.js';
+import { MemoryRegion, openObjects } from '../../src/index.js';
 import {
   connect,
   type ConnectSocketOptions,
@@ -219,15 +219,20 @@ describe('a socket', () => {
   });
 
   it('has memory for sending from its first byte on', async () => {
-    const regions = () => objectCounts()['MemoryRegion'] ?? 0;
     const [client, server] = await both();
-    const before = regions();
+    const regions = () =>
+      openObjects().filter((object) => object instanceof MemoryRegion && object.pd === client.qp?.pd);
+    expect(regions()).toHaveLength(1);
     client.write('');
     await sleep(10);
-    expect(regions()).toBe(before);
+    expect(regions()).toHaveLength(1);
     client.write('x');
     expect(String(((await once(server, 'data')) as [Buffer])[0])).toBe('x');
-    expect(regions()).toBe(before + 1);
+    expect(regions()).toHaveLength(2);
+    // For full messages it is memory that a peer can map.
+    client.write(Buffer.alloc(300_000));
+    await once(server, 'data');
+    expect(regions()).toHaveLength(3);
   });
 
   it('fails when bytes that wait for room are taken away, by that reason', async () => {
