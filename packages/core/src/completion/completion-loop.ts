@@ -33,6 +33,8 @@ export class CompletionLoop {
   readonly #queue: LoopedQueue;
   readonly #server: CompletionServer;
   #spinning = false;
+  /** The last poll has found completions, so that the next one mostly finds nothing. */
+  #found = false;
 
   constructor(queue: LoopedQueue, server: CompletionServer) {
     this.#queue = queue;
@@ -51,10 +53,12 @@ export class CompletionLoop {
   #turn(): void {
     const { spin, events } = this.#queue;
     const { take } = this.#server;
-    let found = take();
+    // Who is about to sleep polls behind the arming anyway, and a poll costs a system call on some devices.
+    let found = this.#found ? 0 : take();
+    this.#found = false;
     if (found === 0 && !events().taken && (this.#spinning || spin.begins())) {
       this.#spinning = true;
-      for (let polls = 1; found === 0 && polls < POLLS_PER_TURN; polls++) found = take();
+      for (let polls = 0; found === 0 && polls < POLLS_PER_TURN; polls++) found = take();
     }
     if (found === undefined) return;
     if (found !== 0) {
@@ -70,6 +74,7 @@ export class CompletionLoop {
   /** There may be more already: polls again when the running code and the reactions of settled promises have ended. */
   #again(found: number): void {
     this.#spinning = false;
+    this.#found = true;
     spend(found);
     if (budgetSpent()) setImmediate(this.turn);
     else
