@@ -13,6 +13,8 @@ export default defineConfig({
     'src/messages/message-port.ts',
     'src/messages/mpi.ts',
     'src/messages/socket.ts',
+    'src/messages/socket-port.ts',
+    'src/messages/writes.ts',
     'src/messages/zeromq.ts',
     'src/rc/local.ts',
     'src/rc/processes.ts',

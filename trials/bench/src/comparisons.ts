@@ -10,6 +10,7 @@ import { queuePairComparisons } from './suites/queue-pairs.js';
 import { rateComparisons } from './suites/rates.js';
 import { reformatComparisons } from './suites/reformat.js';
 import { sharingComparisons } from './suites/sharing.js';
+import { socketComparisons } from './suites/sockets.js';
 import { speedComparisons } from './suites/speeds.js';
 
 /** All comparisons, in the order of the report. */
@@ -24,6 +25,7 @@ export function comparisons(extent: Extent): Comparison[] {
     ...passiveComparisons(extent),
     ...connectionComparisons(extent),
     ...speedComparisons(extent),
+    ...socketComparisons(extent),
     ...commComparisons(extent),
     doorbellComparison(extent),
     ...reformatComparisons(extent),

@@ -44,10 +44,13 @@ test.each([
   ['comm-channel.mjs', 'polled'],
   ['socket.mjs', 'unix'],
   ['socket.mjs', 'tcp'],
+  ['socket.mjs', 'verbs'],
+  ['socket-port.mjs', 'verbs'],
   ['message-port.mjs', 'port'],
   ['zeromq.mjs', 'ipc'],
 ])('%s measures messages, %s', async (program, way) => {
-  const run = (args: string[]) => measure({ name: '', program, args: [way, ...args], configuration: BLUEFIELD });
+  const configuration = way === 'verbs' ? SHM : BLUEFIELD;
+  const run = (args: string[]) => measure({ name: '', program, args: [way, ...args], configuration });
   const { unit, min, median, p99 } = await run(['round-trip', '4080', '200']);
   expect(unit).toBe('ns');
   expect(min).toBeGreaterThan(0);
@@ -55,6 +58,14 @@ test.each([
   expect(p99).toBeGreaterThanOrEqual(Number(median));
   const { unit: perSecond, rate } = await run(['stream', '4080', '1000']);
   expect(perSecond).toBe('messages/s');
+  expect(rate).toBeGreaterThan(0);
+});
+
+// The reader looks at each write.
+test.each(['unix', 'tcp', 'verbs'])('writes.mjs measures writes, %s', async (way) => {
+  const args = [way, 'stream', '65537', '300'];
+  const { unit, rate } = await measure({ name: '', program: 'writes.mjs', args, configuration: SHM });
+  expect(unit).toBe('messages/s');
   expect(rate).toBeGreaterThan(0);
 });
 

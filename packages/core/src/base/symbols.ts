@@ -34,6 +34,8 @@ export const kAwait: unique symbol = Symbol.for('@verbs/core.await') as never;
 export const kGiveUp: unique symbol = Symbol.for('@verbs/core.giveUp') as never;
 export const kVacancies: unique symbol = Symbol.for('@verbs/core.vacancies') as never;
 export const kAbandon: unique symbol = Symbol.for('@verbs/core.abandon') as never;
+/** Serves a completion queue without a promise for each wait. */
+export const kServe: unique symbol = Symbol.for('@verbs/core.serve') as never;
 /** The number of an object in the messages of the diagnostics channels, and its children. */
 export const kSerial: unique symbol = Symbol.for('@verbs/core.serial') as never;
 export const kChildren: unique symbol = Symbol.for('@verbs/core.children') as never;

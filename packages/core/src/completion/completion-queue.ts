@@ -15,6 +15,7 @@ import {
   kNotified,
   kRecords,
   kRegister,
+  kServe,
   kVacancies,
 } from '../base/symbols.js';
 import { boolean, integer, rangeError, typeError } from '../base/validate.js';
@@ -25,6 +26,7 @@ import type { Context, ProtectionDomain } from '../types/objects.js';
 import type { AwaitedRequest } from './awaited-requests.js';
 import type { CompletionBatch } from './completion-batch.js';
 import type { CompletionChannel } from './completion-channel.js';
+import type { CompletionServer } from './completion-loop.js';
 import { checkCqe, DEFAULT_SPIN } from './cq-options.js';
 import { CompletionDispatcher } from './dispatcher.js';
 import { publishFailures } from './failed-completions.js';
@@ -199,6 +201,11 @@ export class CompletionQueue extends Resource {
     } catch (error) {
       if (!this.closed) throw error;
     }
+  }
+
+  /** @internal Calls `take`, which polls, whenever there may be completions; for who alone uses the queue. */
+  [kServe](server: CompletionServer): void {
+    this.#dispatcher.serve(server);
   }
 
   /** @internal Awaits the completion of a request, which `post` posts with the `wrId` that it is given. */

@@ -8,6 +8,7 @@ import type { Resource } from '../lifetime/resource.js';
 import type { CompletionQueue } from '../types/objects.js';
 import { type AwaitedRequest, AwaitedRequests, arrivedMessage } from './awaited-requests.js';
 import { budgetSpent, spend } from './budget.js';
+import { CompletionLoop, type CompletionServer, POLLS_PER_TURN } from './completion-loop.js';
 import { collectFailure, collectFailures, failuresObserved, publishFailures } from './failed-completions.js';
 import { PolledCompletions } from './polled-completions.js';
 import type { Spin } from './spin.js';
@@ -16,8 +17,6 @@ import { WorkCompletion } from './work-completion.js';
 const CHUNK = 64;
 /** Polls for awaited requests before the event loop runs its other callbacks. */
 const CHUNKS_PER_YIELD = 16;
-/** Polls in a row of a queue that is waited for, before the event loop runs on: they take as long as a turn of it. */
-const POLLS_PER_TURN = 8;
 
 // Nothing of the program's runs between a poll and the decoding, so one buffer serves all queues.
 const records = new Uint8Array(CHUNK * COMPLETION.BYTES);
@@ -172,6 +171,37 @@ export class CompletionDispatcher {
       await this.#sleepers.sleep(events, this.#queue.cq, signal);
       poll = true;
     }
+  }
+
+  /** Calls `server.take` whenever there may be completions, until the queue is closed. The program's waits go on beside it. */
+  serve({ take, ended }: CompletionServer): void {
+    const { cq, spin, events } = this.#queue;
+    const over = () => {
+      this.#waits--;
+    };
+    const loop = new CompletionLoop(
+      {
+        spin,
+        events,
+        arm: () => {
+          this.#arm(false);
+        },
+        sleep: () => this.#sleepers.sleep(events(), cq, undefined),
+      },
+      {
+        take: () => {
+          const found = take();
+          if (found === undefined) over();
+          return found;
+        },
+        ended: (error) => {
+          over();
+          ended(error);
+        },
+      },
+    );
+    this.#waits++;
+    loop.turn();
   }
 
   /** Polls for a while, in turns of the event loop. Whether a completion is stored. */

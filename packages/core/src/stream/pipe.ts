@@ -1,16 +1,17 @@
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
-import { kEvents } from '../base/symbols.js';
+import { kEvents, kServe } from '../base/symbols.js';
+import { valueError } from '../base/validate.js';
 import { CompletionBatch } from '../completion/completion-batch.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import { wcStatusText } from '../completion/work-completion.js';
 import { AccessFlags, enumName, QpState, SendFlags, WcStatus, WrOpcode } from '../enums/index.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
 import { RecvBatch } from '../posting/recv-batch.js';
-import { SendBatch } from '../posting/send-batch.js';
 import type { QueuePair } from '../qp/queue-pair.js';
 import { statusHint } from '../reasons/status-hint.js';
 import type { Announcement } from './announcement.js';
+import { SendRing, SENDS } from './send-ring.js';
 
 // The protocol: every message is a SEND_WITH_IMM. The upper 8 bits of the immediate data are its kind, the lower 24 the number
 // of receive requests that its sender has posted again since its last message: credits for the peer, which sends no more
@@ -26,8 +27,6 @@ const RESERVE = 2;
 const EXTRA = { credits: 0, end: 1, probe: 2 };
 const EXTRAS = 3;
 
-/** The `wrId` of send requests; those of receive requests are their slots. */
-const SENDS = 1 << 16;
 const COMPLETIONS = 64;
 
 /** Send requests that a pipe has outstanding at most. */
@@ -46,7 +45,10 @@ export interface PipeEvents {
 
 interface Chunk {
   bytes: Uint8Array;
-  done: (error?: Error) => void;
+  /** Of the bytes, when they were written. */
+  length: number;
+  /** Undefined: more follows. */
+  done: ((error?: Error) => void) | undefined;
 }
 
 interface Waiting {
@@ -63,7 +65,9 @@ export class BytePipe {
   #qp: QueuePair | undefined;
   #memory: MemoryRegion | undefined;
   #receives: RecvBatch | undefined;
-  #sending: { mr: MemoryRegion; batch: SendBatch; size: number; free: number[]; slots: number } | undefined;
+  /** Receive requests that are to be posted again: slots in a row. */
+  readonly #vacant = { first: 0, count: 0 };
+  #sending: SendRing | undefined;
   #events: PipeEvents | undefined;
   /** Messages that the peer has room for. */
   #credits = 0;
@@ -75,10 +79,15 @@ export class BytePipe {
   #peerEnded = false;
   /** `end()` was reported. */
   #ended = false;
-  readonly #chunks: Chunk[] = [];
-  /** Bytes of the first chunk that are sent already. */
-  #sentOfFirst = 0;
-  readonly #busy = new Set<number>();
+  /** What waits for room, from `#first` on. */
+  #chunks: Chunk[] = [];
+  #first = 0;
+  /** Bytes of the first chunk that are copied already. */
+  #copiedOfFirst = 0;
+  /** The open slot leaves at the end of this turn. */
+  #leaving = false;
+  /** Messages without data that are on their way. */
+  readonly #extras = new Set<number>();
   #finish: (() => void) | undefined;
   #finished: 'no' | 'wanted' | 'sent' | 'acknowledged' = 'no';
   #broken = false;
@@ -113,33 +122,29 @@ export class BytePipe {
     if (qp?.pd === undefined)
       throw new VerbsError(errno.EINVAL, 'ibv_post_send', { hint: 'prepare() comes before open()' });
     const slots = sendSlots(this.#mine.slots);
-    const size = Math.min(this.#mine.size, peer.size);
-    const mr = qp.pd.allocMr(slots * size, AccessFlags.LOCAL_WRITE);
-    const batch = new SendBatch(slots + EXTRAS);
-    const common = { opcode: WrOpcode.SEND_WITH_IMM, sendFlags: SendFlags.SIGNALED, immData: 0 } as const;
-    for (let slot = 0; slot < slots + EXTRAS; slot++) {
-      const wrId = SENDS + slot;
-      if (slot < slots) batch.set(slot, { ...common, wrId, sgList: [{ mr, offset: slot * size, length: size }] });
-      else if (slot !== slots + EXTRA.probe) batch.set(slot, { ...common, wrId });
+    const sending = new SendRing(qp.pd, slots, Math.min(this.#mine.size, peer.size), EXTRAS);
+    for (let extra = 0; extra < EXTRAS; extra++) {
+      const wrId = SENDS + slots + extra;
+      const { SIGNALED: sendFlags } = SendFlags;
       // Without bytes it needs no key, and consumes nothing of the peer's: it only has to be acknowledged.
-      else
-        batch.set(slot, { opcode: WrOpcode.RDMA_WRITE, sendFlags: SendFlags.SIGNALED, wrId, remoteAddr: 0, rkey: 0 });
+      if (extra === EXTRA.probe)
+        sending.batch.set(slots + extra, { opcode: WrOpcode.RDMA_WRITE, sendFlags, wrId, remoteAddr: 0, rkey: 0 });
+      else sending.batch.set(slots + extra, { opcode: WrOpcode.SEND_WITH_IMM, sendFlags, wrId, immData: 0 });
     }
-    const free = Array.from({ length: slots }, (_, i) => slots - 1 - i);
-    this.#sending = { mr, batch, size, free, slots };
+    this.#sending = sending;
     this.#credits = peer.slots;
     this.#events = events;
-    for (const cq of this.#queues()) void this.#run(cq);
+    for (const cq of this.#queues()) this.#serve(cq);
   }
 
-  /** Writes bytes; `done` is called when they are copied, and may be another's. */
-  write(bytes: Uint8Array, done: (error?: Error) => void): void {
+  /** Writes bytes; `done` is called when they are copied. Without it more follows at once, which goes with them. */
+  write(bytes: Uint8Array, done?: (error?: Error) => void): void {
     if (this.#broken) {
-      done(gone('the connection has ended'));
+      done?.(gone('the connection has ended'));
       return;
     }
-    this.#chunks.push({ bytes, done });
-    this.#pump();
+    this.#chunks.push({ bytes, length: bytes.byteLength, done });
+    if (done !== undefined) this.#pump();
   }
 
   /** Ends this side behind the bytes of before; `done` is called when the peer has all of it. */
@@ -154,6 +159,7 @@ export class BytePipe {
   resume(): void {
     if (this.#reading) return;
     this.#reading = true;
+    if (this.#arrived.length === 0) return;
     this.#deliver();
     this.#returnCredits();
   }
@@ -171,7 +177,7 @@ export class BytePipe {
   probe(): void {
     const heard = this.#heard;
     this.#heard = false;
-    if (!heard && this.#sending !== undefined && this.#busy.size === 0) this.#postExtra(EXTRA.probe);
+    if (!heard && this.#idling) this.#postExtra(EXTRA.probe);
   }
 
   /** The connection has ended: what arrived before counts, and a peer that had not ended its side is gone. */
@@ -183,8 +189,8 @@ export class BytePipe {
   /** The peer does not answer any more. That is no failure if it had ended its side, and no byte is on its way to it. */
   #over(error: Error): void {
     if (this.#broken) return;
-    const { slots } = this.#sending ?? { slots: 0 };
-    const underWay = this.#chunks.length !== 0 || [...this.#busy].some((slot) => slot < slots);
+    const { filled, underWay: sent } = this.#sending ?? { filled: 0, underWay: 0 };
+    const underWay = this.#first !== this.#chunks.length || filled + sent !== 0;
     if (!this.#peerEnded || underWay) {
       this.#fail(error);
       return;
@@ -197,15 +203,14 @@ export class BytePipe {
 
   /** Calls back when no message is on its way any more. */
   whenIdle(done: () => void): void {
-    if (this.#busy.size === 0 || this.#broken) done();
+    if (this.#idling || this.#broken) done();
     else this.#idle = done;
   }
 
   /** Tells the peer that no byte follows, without waiting; for a socket that is destroyed. */
   abandon(): void {
     this.#events = undefined;
-    this.#chunks.length = 0;
-    this.#sentOfFirst = 0;
+    this.#dropChunks();
     this.#finish = undefined;
     if (this.#finished === 'no') this.#finished = 'wanted';
     this.#pump();
@@ -215,7 +220,12 @@ export class BytePipe {
     this.#broken = true;
     this.#events = undefined;
     this.#memory?.close();
-    this.#sending?.mr.close();
+    this.#sending?.close();
+  }
+
+  /** Nothing is on its way. */
+  get #idling(): boolean {
+    return this.#extras.size === 0 && (this.#sending?.underWay ?? 0) === 0;
   }
 
   #queues(): Set<CompletionQueue> {
@@ -223,27 +233,29 @@ export class BytePipe {
     return new Set([sendCq, recvCq].filter((cq) => cq !== undefined));
   }
 
-  /** Waits for completions until the queue is closed. */
-  async #run(cq: CompletionQueue): Promise<void> {
+  /** Takes completions until the queue is closed. */
+  #serve(cq: CompletionQueue): void {
     const batch = new CompletionBatch(COMPLETIONS);
     cq.channel?.[kEvents].quiet(cq, this.#quiet);
-    try {
-      while (!this.#broken) {
-        this.#take(cq, batch);
-        await cq.wait();
-      }
-    } catch (error) {
-      if (!cq.closed) this.#fail(error as Error);
-    }
+    cq[kServe]({
+      take: () => (this.#broken || cq.closed ? undefined : this.#take(cq, batch)),
+      ended: (error) => {
+        if (!cq.closed) this.#fail(error as Error);
+      },
+    });
   }
 
   #poll(): void {
     for (const cq of this.#queues()) if (!cq.closed) this.#take(cq, new CompletionBatch(COMPLETIONS));
   }
 
-  #take(cq: CompletionQueue, batch: CompletionBatch): void {
-    while (!cq.closed && cq.pollBatch(batch) !== 0) {
-      for (let i = 0; i < batch.length; i++) {
+  /** Returns the number of completions. */
+  #take(cq: CompletionQueue, batch: CompletionBatch): number {
+    let taken = 0;
+    // A poll that finds nothing makes the software NIC send an acknowledgement that could go with the next message.
+    for (let count = COMPLETIONS; count === COMPLETIONS && !cq.closed; taken += count) {
+      count = cq.pollBatch(batch);
+      for (let i = 0; i < count; i++) {
         const wrId = Number(batch.wrId(i));
         const status = batch.status(i);
         if (status !== WcStatus.SUCCESS) this.#failedRequest(status);
@@ -251,10 +263,11 @@ export class BytePipe {
         else this.#received(wrId, batch.byteLen(i), batch.immData(i));
       }
     }
-    if (this.#broken) return;
+    if (taken === 0 || this.#broken) return taken;
     this.#deliver();
-    this.#pump();
+    this.#pump(true);
     this.#returnCredits();
+    return taken;
   }
 
   #received(slot: number, length: number, imm: number): void {
@@ -267,12 +280,12 @@ export class BytePipe {
   }
 
   #sent(slot: number): void {
-    const { free, slots } = this.#sending ?? { free: [] as number[], slots: 0 };
     this.#heard = true;
-    this.#busy.delete(slot);
-    if (slot < slots) free.push(slot);
+    const slots = sendSlots(this.#mine.slots);
+    if (slot < slots) this.#sending?.release();
+    else this.#extras.delete(slot - slots);
     if (slot === slots + EXTRA.end) this.#acknowledged();
-    if (this.#busy.size !== 0) return;
+    if (!this.#idling) return;
     this.#idle?.();
     this.#idle = undefined;
   }
@@ -292,55 +305,117 @@ export class BytePipe {
       const { slot, length } = first;
       const at = slot * this.#mine.size;
       // A stream does not tell when its consumer is done with the bytes: so they are copied once.
-      const bytes = Buffer.from(memory.bytes.subarray(at, at + length));
+      const bytes = Buffer.allocUnsafe(length);
+      bytes.set(memory.bytes.subarray(at, at + length));
       this.#repost(slot);
-      this.#reading = this.#events?.data(bytes) ?? true;
+      this.#reading = this.#tell(bytes);
+      // The peer need not wait for the reader's last message.
+      if (this.#vacant.count > this.#mine.slots / 4) this.#postVacant();
+      this.#returnCredits();
     }
+    this.#postVacant();
     if (!this.#peerEnded || this.#ended || this.#arrived.length !== 0) return;
     this.#ended = true;
     this.#events?.end();
   }
 
+  /** An error of the program's listener is none of the pipe's. Whether it takes more. */
+  #tell(bytes: Buffer): boolean {
+    try {
+      return this.#events?.data(bytes) ?? true;
+    } catch (error) {
+      queueMicrotask(() => {
+        throw error;
+      });
+      return true;
+    }
+  }
+
+  /** The slot's receive request is posted with those of the slots behind it. */
   #repost(slot: number): void {
+    const vacant = this.#vacant;
+    if (slot !== vacant.first + vacant.count) {
+      this.#postVacant();
+      vacant.first = slot;
+    }
+    vacant.count++;
+  }
+
+  #postVacant(): void {
+    const { first, count } = this.#vacant;
+    if (count === 0) return;
+    this.#vacant.count = 0;
     if (this.#broken || this.#qp?.closed !== false || this.#receives === undefined) return;
-    this.#qp.postRecvBatch(this.#receives, slot, 1);
-    this.#owed++;
+    this.#qp.postRecvBatch(this.#receives, first, count);
+    this.#owed += count;
   }
 
-  /** Sends what the peer has room for: several chunks in one message, and several messages of one chunk. */
-  #pump(): void {
-    const sending = this.#sending;
-    if (sending === undefined || this.#broken) return;
-    const { mr, batch, size, free } = sending;
-    while (this.#chunks.length !== 0 && this.#credits > RESERVE) {
-      const slot = free.pop();
-      if (slot === undefined) return;
-      // The callbacks may write more: they run when this message has its place in the order.
-      const done: Chunk['done'][] = [];
-      const length = this.#fill(mr.bytes, slot * size, size, done);
-      batch.setSge(slot, 0, slot * size, length);
-      this.#post(slot, DATA);
-      for (const each of done) each();
+  /** Sends what the peer has room for; the bytes of a message that is not full leave at the end of this turn, or at once. */
+  #pump(atOnce = false): void {
+    if (this.#sending === undefined || this.#broken) return;
+    this.#copy(this.#sending);
+    if (this.#finished === 'wanted' && this.#first === this.#chunks.length && this.#credits !== 0) {
+      this.#flush();
+      this.#finished = 'sent';
+      this.#postExtra(EXTRA.end, END);
+    } else if (atOnce) {
+      this.#flush();
+    } else if (this.#sending.filled !== 0 && !this.#leaving) {
+      this.#leaving = true;
+      process.nextTick(this.#leave);
     }
-    if (this.#finished !== 'wanted' || this.#chunks.length !== 0 || this.#credits === 0) return;
-    this.#finished = 'sent';
-    this.#postExtra(EXTRA.end, END);
   }
 
-  /** Copies from the chunks into a slot. Returns the number of bytes. */
-  #fill(target: Uint8Array, at: number, size: number, done: Chunk['done'][]): number {
-    let length = 0;
-    for (let first = this.#chunks[0]; first !== undefined && length < size; first = this.#chunks[0]) {
-      const part = first.bytes.subarray(this.#sentOfFirst, this.#sentOfFirst + size - length);
-      target.set(part, at + length);
-      length += part.byteLength;
-      this.#sentOfFirst += part.byteLength;
-      if (this.#sentOfFirst < first.bytes.byteLength) break;
-      this.#chunks.shift();
-      this.#sentOfFirst = 0;
-      done.push(first.done);
+  /** Copies several chunks into one message, and one chunk into several messages. A message that is full leaves. */
+  #copy(sending: SendRing): void {
+    for (
+      let chunk = this.#chunks[this.#first];
+      chunk !== undefined && !this.#broken;
+      chunk = this.#chunks[this.#first]
+    ) {
+      const { bytes, length, done } = chunk;
+      if (this.#copiedOfFirst < length) {
+        if (!this.#mayFill(sending)) return;
+        try {
+          if (bytes.byteLength !== length) throw valueError('chunk', 'was detached or resized while it waited');
+          this.#copiedOfFirst += sending.append(bytes, this.#copiedOfFirst);
+        } catch (error) {
+          this.#fail(error as Error);
+          return;
+        }
+        if (sending.filled === sending.size) this.#flush();
+        if (this.#copiedOfFirst < length) continue;
+      }
+      this.#copiedOfFirst = 0;
+      if (++this.#first === this.#chunks.length) this.#dropChunks();
+      // It may write more.
+      done?.();
     }
-    return length;
+  }
+
+  readonly #leave = (): void => {
+    this.#leaving = false;
+    this.#flush();
+  };
+
+  /** Whether the open slot takes bytes; with the first ones it takes a credit. */
+  #mayFill(sending: SendRing): boolean {
+    if (sending.filled !== 0) return true;
+    if (!sending.hasRoom || this.#credits <= RESERVE) return false;
+    this.#credits--;
+    return true;
+  }
+
+  /** Sends the bytes of the open slot. */
+  #flush(): void {
+    if (this.#sending === undefined || this.#sending.filled === 0 || this.#broken) return;
+    this.#post(this.#sending.take(), DATA);
+  }
+
+  #dropChunks(): void {
+    this.#chunks = [];
+    this.#first = 0;
+    this.#copiedOfFirst = 0;
   }
 
   /** A message without data for the credits, when half of the peer's are spent. */
@@ -350,21 +425,21 @@ export class BytePipe {
   }
 
   #postExtra(which: number, kind?: number): void {
-    const { slots } = this.#sending ?? {};
-    if (slots !== undefined && !this.#broken && !this.#busy.has(slots + which)) this.#post(slots + which, kind);
+    if (this.#sending === undefined || this.#broken || this.#extras.has(which)) return;
+    if (kind !== undefined) this.#credits--;
+    this.#extras.add(which);
+    this.#post(sendSlots(this.#mine.slots) + which, kind);
   }
 
   #post(slot: number, kind?: number): void {
     const qp = this.#qp;
     const batch = this.#sending?.batch;
     if (qp === undefined || batch === undefined) return;
-    if (kind !== undefined) {
-      batch.setImmData(slot, ((kind << CREDIT_BITS) | this.#owed) >>> 0);
-      this.#owed = 0;
-      this.#credits--;
-    }
-    this.#busy.add(slot);
     try {
+      if (kind !== undefined) {
+        batch.setImmData(slot, ((kind << CREDIT_BITS) | this.#owed) >>> 0);
+        this.#owed = 0;
+      }
       qp.postSendBatch(batch, slot, 1);
     } catch (error) {
       this.#fail(error as Error);

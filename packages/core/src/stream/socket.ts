@@ -11,6 +11,10 @@ import { BytePipe, sendRequests } from './pipe.js';
 /** How long a socket that was destroyed waits until the peer has what was written, in milliseconds. */
 const LINGER = 2000;
 const DEFAULT_PROBE = 10_000;
+/** That of Node.js since version 22. */
+const READ_MARK = 65_536;
+/** A program that writes chunks of the usual 64 KiB has one behind the one that waits for room. */
+const WRITE_MARK = 131_072;
 
 /**
  * What a socket needs of the connection that it goes over: `Connection` of `@verbs/core/rendezvous` has it, and one of
@@ -109,7 +113,13 @@ export class Socket extends Duplex {
   /** @internal */
   constructor(start: SocketStart) {
     const { signal, allowHalfOpen = false } = start;
-    super({ allowHalfOpen, decodeStrings: true, ...(signal && { signal }) });
+    super({
+      allowHalfOpen,
+      decodeStrings: true,
+      readableHighWaterMark: READ_MARK,
+      writableHighWaterMark: WRITE_MARK,
+      ...(signal && { signal }),
+    });
     this.#start = start;
     this.#end = new SocketEnd(start.buffers);
   }
@@ -209,7 +219,7 @@ export class Socket extends Duplex {
     return this;
   }
 
-  /** Nothing is ever held back. */
+  /** Changes nothing: bytes leave at the end of the turn of the event loop in which they were written. */
   setNoDelay(): this {
     return this;
   }
@@ -317,11 +327,12 @@ export class Socket extends Duplex {
     chunks: { chunk: unknown; encoding: BufferEncoding }[],
     callback: (error?: Error | null) => void,
   ): void {
-    const parts = chunks.map(({ chunk }) => chunk as Uint8Array);
     this.#active();
-    for (const [i, part] of parts.entries()) {
-      this.#sent += part.byteLength;
-      this.#end.pipe.write(part, i === parts.length - 1 ? callback : () => undefined);
+    const last = chunks.length - 1;
+    for (let i = 0; i <= last; i++) {
+      const bytes = chunks[i]?.chunk as Uint8Array;
+      this.#sent += bytes.byteLength;
+      this.#end.pipe.write(bytes, i === last ? callback : undefined);
     }
   }
 

@@ -8,6 +8,7 @@ import { Duplex, type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { MemoryRegion, openObjects } from '../../src/index.js';
 import {
   connect,
   type ConnectSocketOptions,
@@ -196,6 +197,59 @@ describe('a socket', () => {
     client.end();
     expect((await received).equals(all)).toBe(true);
     expect(drained).toBe(true);
+  });
+
+  it('sends what is written in one turn in one message, and long writes in full ones', async () => {
+    const [client, server] = await both({ size: 1000 });
+    const sizes: number[] = [];
+    server.on('data', (part: Buffer) => sizes.push(part.length));
+    for (let i = 0; i < 90; i++) client.write(Buffer.alloc(10));
+    await expect.poll(() => sizes).toEqual([900]);
+    client.cork();
+    for (let i = 0; i < 25; i++) client.write(Buffer.alloc(100));
+    process.nextTick(() => {
+      client.uncork();
+    });
+    await expect.poll(() => sizes).toEqual([900, 1000, 1000, 500]);
+    client.write(Buffer.alloc(1500));
+    client.write(Buffer.alloc(0));
+    client.end(Buffer.alloc(1));
+    await once(server, 'end');
+    expect(sizes.slice(4)).toEqual([1000, 501]);
+  });
+
+  it('has memory for sending from its first byte on', async () => {
+    const [client, server] = await both();
+    const regions = () =>
+      openObjects().filter((object) => object instanceof MemoryRegion && object.pd === client.qp?.pd);
+    expect(regions()).toHaveLength(1);
+    client.write('');
+    await sleep(10);
+    expect(regions()).toHaveLength(1);
+    client.write('x');
+    expect(String(((await once(server, 'data')) as [Buffer])[0])).toBe('x');
+    expect(regions()).toHaveLength(2);
+    // For full messages it is memory that a peer can map.
+    client.write(Buffer.alloc(300_000));
+    await once(server, 'data');
+    expect(regions()).toHaveLength(3);
+  });
+
+  it('fails when bytes that wait for room are taken away, by that reason', async () => {
+    const [client, server] = await both({ slots: 8, size: 4096 });
+    server.pause();
+    const taken = new Uint8Array(100_000);
+    client.write(taken);
+    structuredClone(taken, { transfer: [taken.buffer] });
+    const failed = once(client, 'error') as Promise<[Error]>;
+    server.on('error', () => undefined).resume();
+    const [error] = await failed;
+    expect(error.message).toContain('chunk was detached or resized while it waited');
+  });
+
+  it('goes on when a listener throws, which is an uncaught exception as anywhere', async () => {
+    const { stdout, stderr, code } = await run(programPath('socket-listener-throws.mjs'));
+    expect({ stdout, stderr, code }).toEqual({ stdout: 'caught first\nsecond\n', stderr: '', code: 0 });
   });
 
   it('has a timeout for silence, and stays open', async () => {

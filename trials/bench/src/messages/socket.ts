@@ -1,30 +1,16 @@
 // Messages over Node's net, and over sockets of @verbs/core/stream, each behind its length:
 // socket.mjs unix|tcp|verbs round-trip|stream SIZE COUNT
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as connectVerbs, createServer as createVerbsServer } from '@verbs/core/stream';
-import { connectSocket, onMessages, put, socketPath } from './framed-socket.js';
-import { check, fill, isAnswered, play, rate, roundTrips, type Task, total, warmUp } from './ends.js';
-
-function open(task: Task, address: string): Duplex {
-  if (task.way === 'verbs') return connectVerbs({ port: Number(address) });
-  const socket = task.way === 'tcp' ? connect(Number(address), '127.0.0.1') : connectSocket(process.pid);
-  return socket.setNoDelay();
-}
-
-function listen({ way }: Task) {
-  if (way === 'verbs') return createVerbsServer().listen();
-  const server = createServer((socket) => socket.setNoDelay());
-  return way === 'tcp' ? server.listen(0, '127.0.0.1') : server.listen(socketPath(process.ppid));
-}
+import { check, fill, isAnswered, play, rate, roundTrips, total, warmUp } from './ends.js';
+import { onMessages, put } from './framed-socket.js';
+import { addressOf, listenBy, openBy } from './sockets.js';
 
 await play({
   async serve(task, ready) {
-    const server = listen(task);
+    const server = listenBy(task.way);
     await once(server, 'listening');
-    const address = server.address();
-    ready(typeof address === 'object' && address !== null ? String(address.port) : '');
+    ready(addressOf(server));
     const [socket] = (await once(server, 'connection')) as [Duplex];
     server.close();
     let n = 0;
@@ -36,7 +22,7 @@ await play({
   },
 
   async measure(task, address) {
-    const socket = open(task, address);
+    const socket = openBy(task.way, address);
     await once(socket, 'connect');
     const message = new Uint8Array(task.size);
     const samples = new Float64Array(total(task));

@@ -82,7 +82,7 @@ function contenders(size: number, count: number): [Contender, ...Contender[]] {
     writes('C WRITE, UDP, the target sleeps', 'rc_stream', UDP, ['-b']),
     perftestBandwidth('ib_write_bw', 'ib_write_bw, UDP', size, few, UDP),
     ucx(TCP, 'tag_bw', size, count),
-    ofNode('socket of @verbs/core/stream', 'socket.mjs', 'verbs'),
+    { ...ofNode('socket of @verbs/core/stream, shared memory', 'socket.mjs', 'verbs'), configuration: SHM },
     ofNode('Node unix socket', 'socket.mjs', 'unix'),
     ofNode('Node TCP', 'socket.mjs', 'tcp'),
     ofNode('Node MessagePort', 'message-port.mjs', 'port'),

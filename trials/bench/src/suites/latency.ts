@@ -103,7 +103,7 @@ function contenders(size: number, count: number): [Contender, ...Contender[]] {
     libfabric('udp;ofi_rxd', size, few),
     perftestLatency('ib_send_lat, UDP', size, count, UDP),
     ucx(TCP, 'tag_lat', size, count),
-    ofNode('socket of @verbs/core/stream', 'socket.mjs', 'verbs'),
+    { ...ofNode('socket of @verbs/core/stream, shared memory', 'socket.mjs', 'verbs'), configuration: SHM },
     ofNode('Node unix socket', 'socket.mjs', 'unix'),
     ofNode('Node TCP', 'socket.mjs', 'tcp'),
     ofNode('Node MessagePort', 'message-port.mjs', 'port'),

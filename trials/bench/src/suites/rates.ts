@@ -66,7 +66,7 @@ export function rateComparisons({ scale, baseline }: Extent): Comparison[] {
         inC('C WRITE, UDP', 'rc_stream', UDP, WINDOW),
         inTypeScript('TypeScript batches, UDP', 'batch', UDP, 500_000),
         ucx(TCP, 'tag_bw', SIZE, times(200_000)),
-        ofNode('socket of @verbs/core/stream', 'socket.mjs', 'verbs'),
+        { ...ofNode('socket of @verbs/core/stream, shared memory', 'socket.mjs', 'verbs'), configuration: SHM },
         ofNode('Node unix socket', 'socket.mjs', 'unix'),
         ofNode('Node TCP', 'socket.mjs', 'tcp'),
         ofNode('Node MessagePort', 'message-port.mjs', 'port'),

@@ -1,0 +1,1 @@
+await import('../dist/messages/writes.js');
