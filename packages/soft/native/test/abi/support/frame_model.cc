@@ -57,7 +57,11 @@ void register_frame_model() {
                                       .raw_send = send,
                                       .raw_receive = receive,
                                       .raw_packet_caps = IBV_RAW_PACKET_CAP_IP_CSUM};
-  static const verbs_soft_model without{.kind = "frameless"};
+  static const verbs_soft_model without = [] {
+    verbs_soft_model made{};
+    made.kind = "frameless";
+    return made;
+  }();
   static const int registered = soft()->register_model(&model) + soft()->register_model(&without);
   REQUIRE(registered == 0);
 }
