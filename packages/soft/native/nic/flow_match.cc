@@ -27,13 +27,13 @@ Bytes read_transport(Bytes segment, HeaderFields* fields) {
   return fields->protocol == kUdp ? segment.subspan(header) : Bytes{};
 }
 
+// As adapters do, these two look at the bytes that are there, and not at the length that the header tells.
 Bytes read_ipv4(Bytes packet, HeaderFields* fields) {
   constexpr std::size_t kHeader = 20;
   constexpr std::uint16_t kOffset = 0x1fff;  // of a fragment
   if (packet.size() < kHeader || packet[0] >> 4 != 4) return {};
   const std::size_t header = (packet[0] & 0x0fu) * 4;
-  const std::size_t length = load_be<std::uint16_t>(&packet[2]);
-  if (header < kHeader || length < header || length > packet.size()) return {};
+  if (header < kHeader || header > packet.size()) return {};
   fields->ip_version = 4;
   fields->tos = packet[1];
   fields->ttl = packet[8];
@@ -41,15 +41,13 @@ Bytes read_ipv4(Bytes packet, HeaderFields* fields) {
   std::copy_n(&packet[12], 4, fields->src_ip.begin());
   std::copy_n(&packet[16], 4, fields->dst_ip.begin());
   if ((load_be<std::uint16_t>(&packet[6]) & kOffset) != 0) return {};
-  return read_transport(packet.subspan(header, length - header), fields);
+  return read_transport(packet.subspan(header), fields);
 }
 
 Bytes read_ipv6(Bytes packet, HeaderFields* fields) {
   constexpr std::size_t kHeader = 40;
   constexpr std::uint32_t kLabel = 0xfffff;
   if (packet.size() < kHeader || packet[0] >> 4 != 6) return {};
-  const std::size_t length = kHeader + load_be<std::uint16_t>(&packet[4]);
-  if (length > packet.size()) return {};
   const auto first = load_be<std::uint32_t>(&packet[0]);
   fields->ip_version = 6;
   fields->tos = static_cast<std::uint8_t>(first >> 20);
@@ -57,9 +55,9 @@ Bytes read_ipv6(Bytes packet, HeaderFields* fields) {
   fields->ttl = packet[7];
   std::copy_n(&packet[8], 16, fields->src_ip.begin());
   std::copy_n(&packet[24], 16, fields->dst_ip.begin());
-  const UpperLayer upper = upper_layer_of_ipv6(packet.first(length));
+  const UpperLayer upper = upper_layer_of_ipv6(packet);
   fields->protocol = upper.protocol;
-  return upper.at == 0 ? Bytes{} : read_transport(packet.subspan(upper.at, length - upper.at), fields);
+  return upper.at == 0 ? Bytes{} : read_transport(packet.subspan(upper.at), fields);
 }
 
 Bytes read_ethernet(Bytes frame, HeaderFields* fields) {

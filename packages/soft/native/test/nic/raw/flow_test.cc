@@ -164,6 +164,16 @@ TEST_CASE("flows: each field of the headers decides") {
   nic::Qp* qp = station.create_qp();
   REQUIRE(station.create(qp, Request().add(vlan, IBV_FLOW_SPEC_ETH)) == 0);
   CHECK_FALSE(station.reaches(qp, udp));
+  // The length in the network header is not looked at.
+  FlowStation other;
+  nic::Qp* one = other.create_qp();
+  REQUIRE(other.create(one, Request().add(ports_spec(), IBV_FLOW_SPEC_UDP)) == 0);
+  REQUIRE(other.create(one, Request().add(ports_spec(), IBV_FLOW_SPEC_TCP)) == 0);
+  for (const Bytes& frame : {udp, tcp6}) {
+    Bytes longer = frame;
+    longer[frame == udp ? 16 : 18] = 0x10;
+    CHECK(other.reaches(one, longer));
+  }
   // A later fragment has no ports.
   REQUIRE(station.create(qp, Request().add(ports_spec(), IBV_FLOW_SPEC_UDP)) == 0);
   Bytes fragment = udp;
