@@ -24,6 +24,14 @@ const skips = [
   },
   {
     device: 'soft',
+    says: /Failed to modify QP/,
+    of: /rate_limit/,
+    whose: 'feature',
+    why: 'no rate limits (ibv_modify_qp_rate_limit)',
+    most: { sid: 1 },
+  },
+  {
+    device: 'soft',
     says: /renderD128/,
     whose: 'machine',
     why: "they need a GPU's render node; those of rdma-core 56 fail with one, by a fault of their own",
