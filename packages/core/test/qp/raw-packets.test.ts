@@ -116,7 +116,9 @@ describe('receive side scaling of the software NIC', () => {
     expect(used.size).toBeGreaterThan(1);
     for (const number of used) expect(wqs.map(({ wqNum }) => wqNum)).toContain(number);
     expect(b.ctx.queryDeviceEx().rssCaps.maxRwqIndirectionTableSize).toBe(1024);
-    expect(() => { receiver.modify({ qpState: QpState.INIT, portNum: 1 }); }).toThrow(/EOPNOTSUPP|not supported/);
+    expect(() => {
+      receiver.modify({ qpState: QpState.INIT, portNum: 1 });
+    }).toThrow(/EOPNOTSUPP|not supported/);
     expect(() => wqs[0]?.modify({ wqState: WqState.RDY, currWqState: WqState.ERR })).toThrow(
       expect.objectContaining({ code: 'EINVAL' }),
     );
