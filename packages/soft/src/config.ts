@@ -94,7 +94,8 @@ export interface DeviceConfig {
   gids?: 'plain' | 'rxe' | 'mlx5';
   /**
    * True fails what goes wrong unseen on adapters: flow labels above 20 bits and a dlid in address vectors, memory that was
-   * mapped anew under a region, wrong local keys of READ and atomics before the peer executes them. Default false.
+   * mapped anew under a region, wrong local keys of READ and atomics before the peer executes them. Raw packets and flows then
+   * need CAP_NET_RAW, as in the kernel, but for devices with a model. Default false.
    */
   strict?: boolean;
   /**

@@ -5,38 +5,30 @@
  * @property {'soft' | 'mlx5'} device
  * @property {RegExp} says what the suite gives as the reason
  * @property {RegExp} [of] the names of the tests, where the suite says the same of others
- * @property {'feature' | 'hardware' | 'machine' | 'other device' | 'suite'} whose it is: a feature that the device could have and has
- *   not; what no software has; what this machine lacks; what the model of an mlx5 device has; the suite's own
+ * @property {'feature' | 'hardware' | 'machine' | 'suite'} whose it is: a feature that the device could have and has not; what no
+ *   software has; what this machine lacks; the suite's own
  * @property {string} why
  * @property {Record<string, number>} most how many of each release are skipped for it: some tests choose their flags at random
  */
 
-const noWorkQueues = 'no receive work queues (ibv_create_wq), so no spreading over them';
 const noCuda = 'they need the memory of a GPU';
 
 /** @type {Skip[]} */
 const skips = [
   {
     device: 'soft',
-    says: /QP type 8/,
-    of: /rss/i,
-    whose: 'feature',
-    why: noWorkQueues,
-    most: { bookworm: 1, trixie: 1, sid: 1 },
-  },
-  {
-    device: 'soft',
-    says: /QP type 8|Raw Packet QP/,
-    whose: 'other device',
-    why: 'raw packets and flows, which the model of an mlx5 device has',
-    most: { bookworm: 10, trixie: 10, sid: 11 },
-  },
-  {
-    device: 'soft',
     says: /Extended CQ is not supported/,
     whose: 'feature',
     why: 'no tag matching (shared receive queues of type TM)',
     most: { bookworm: 4, trixie: 4, sid: 4 },
+  },
+  {
+    device: 'soft',
+    says: /Failed to modify QP/,
+    of: /rate_limit/,
+    whose: 'feature',
+    why: 'no rate limits (ibv_modify_qp_rate_limit)',
+    most: { sid: 1 },
   },
   {
     device: 'soft',
@@ -89,13 +81,6 @@ const skips = [
     most: { bookworm: 9, trixie: 9, sid: 9 },
   },
   { device: 'mlx5', says: /cuda/i, whose: 'hardware', why: noCuda, most: { bookworm: 3, trixie: 3, sid: 3 } },
-  {
-    device: 'mlx5',
-    says: /Failed to create WQ/,
-    whose: 'feature',
-    why: noWorkQueues,
-    most: { bookworm: 3, trixie: 3, sid: 3 },
-  },
   {
     device: 'mlx5',
     says: /QP OOO/,

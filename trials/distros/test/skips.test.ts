@@ -15,15 +15,13 @@ describe('sortSkips', () => {
   });
 
   it('tells apart tests of which the suite says the same', () => {
-    const reason = 'Create QP type 8 is not supported';
-    const { known } = sortSkips('sid', 'soft', [
-      { test: 'tests.test_rss_traffic.RSSTrafficTest.test_rss_traffic', reason },
-      { test: 'tests.test_flow.FlowTest.test_eth_spec_flow_traffic', reason },
+    const reason = 'Failed to modify QP';
+    const { known, news } = sortSkips('sid', 'mlx5', [
+      { test: 'tests.test_mlx5_pp.Mlx5PPTestCase.test_rate_limit', reason },
+      { test: 'tests.test_mlx5_pp.Mlx5PPTestCase.test_other', reason },
     ]);
-    expect(known.map(({ whose, count }) => [whose, count])).toEqual([
-      ['feature', 1],
-      ['other device', 1],
-    ]);
+    expect(known.map(({ whose, count }) => [whose, count])).toEqual([['feature', 1]]);
+    expect(news).toEqual([`mlx5: tests.test_mlx5_pp.Mlx5PPTestCase.test_other: ${reason}`]);
   });
 
   it('calls new what has no reason, is one too many, or is of a release that had none', () => {

@@ -55,7 +55,7 @@ export const softBench = {
   leavesOut: (name) => leftOut.some((group) => group.modules.test(name)),
 };
 
-/** The tests of mlx5 devices, and those of flows and raw packets, which no other device has. @type {Bench} */
+/** The tests of mlx5 devices, and those of flows and raw packets, which the model steers. @type {Bench} */
 export const mlx5Bench = {
   device: 'mlx5_soft0',
   // Packets within the process leave with the source port that a queue pair has, not with that of a socket.

@@ -94,6 +94,13 @@ const ofLibibverbs: Hints = {
     EINVAL: 'attach in RESET or INIT, to a counter of the same context, each operation to one counter only',
     EOPNOTSUPP: 'compare operations with supportedQpAttachOps of queryCompCntrCaps()',
   },
+  ibv_create_flow: {
+    EINVAL: 'a flow is of a RAW_PACKET queue pair; ports count from 1; a default flow has no specs',
+    EOPNOTSUPP: 'the device has no flows, or none with such a specification, action or type',
+    EEXIST: 'another flow of this priority has the same match and another action',
+    EPERM: 'flows need CAP_NET_RAW: run as root, or setcap cap_net_raw+ep on the node binary',
+  },
+  ibv_create_rwq_ind_table: { EINVAL: 'give a power of two of queues, at most maxRwqIndirectionTableSize' },
   ibv_query_gid: { EINVAL: 'see physPortCnt of queryDevice() and gidTblLen of queryPort(port)' },
   ibv_query_device: { EPROTO: LONGER },
   ibv_query_device_ex: { EPROTO: LONGER },

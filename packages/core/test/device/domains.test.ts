@@ -13,6 +13,7 @@ import {
   rateToMbps,
   rateToMult,
   SendFlags,
+  WqFlags,
   WqState,
   WrOpcode,
 } from '../../src/index.js';
@@ -145,7 +146,7 @@ describe('what the device does not have', () => {
     const [qp] = pair(b);
     const failing: [string, () => unknown][] = [
       ['ibv_create_counters', () => b.ctx.createCounters()],
-      ['ibv_create_wq', () => b.pd.createWq({ cq: b.cq, maxWr: 4 })],
+      ['ibv_create_wq', () => b.pd.createWq({ cq: b.cq, maxWr: 4, createFlags: WqFlags.CVLAN_STRIPPING })],
       ['ibv_create_flow', () => qp.createFlow({ specs: [{ type: 'udp', val: { dstPort: 4789 } }, { type: 'drop' }] })],
     ];
     for (const [syscall, call] of failing) {

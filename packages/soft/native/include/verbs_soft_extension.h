@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define VERBS_SOFT_EXTENSION_VERSION 11
+#define VERBS_SOFT_EXTENSION_VERSION 12
 
 /* The identity of a device, in ibv_device_attr and in the files of its ibdev_path. */
 struct verbs_soft_identity {
@@ -240,6 +240,10 @@ struct verbs_soft_extension_table {
    * of another device; EINVAL: of another type; EMSGSIZE: longer than VERBS_SOFT_FRAME_MAX. If the queue pair does not
    * receive or has no request posted, the frame is lost and counted (out_of_buffer), which is no error. */
   int (*deliver_frame)(struct ibv_qp *qp, const struct verbs_soft_frame *frame,
+                       const struct verbs_soft_delivery *delivery);
+  /* The same for a receive work queue (ibv_create_wq), which has no port. A queue pair that spreads its frames over
+   * such queues gets them by deliver_frame(). */
+  int (*deliver_to_wq)(struct ibv_wq *wq, const struct verbs_soft_frame *frame,
                        const struct verbs_soft_delivery *delivery);
   /* The longest frame of a port: 18 bytes more than its active MTU or 1500, whichever is more. Under the lock. */
   uint32_t (*frame_limit)(struct ibv_device *device, uint8_t port_num);

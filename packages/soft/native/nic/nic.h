@@ -14,8 +14,10 @@
 #include "nic/core/core.h"
 #include "nic/core/explanation.h"
 #include "nic/datagram.h"
+#include "nic/flow_table.h"
 #include "nic/ingress.h"
 #include "nic/raw_packets.h"
+#include "nic/receive_queues.h"
 #include "nic/verbs/data_path.h"
 #include "nic/verbs/qp_control.h"
 #include "nic/verbs/srq_control.h"
@@ -80,6 +82,8 @@ class Nic {
   Ingress& ingress() { return ingress_; }
   Scheduler& scheduler() { return scheduler_; }
   RawPackets& raw_packets() { return raw_packets_; }
+  FlowTable& flows() { return flows_; }
+  ReceiveQueues& receive_queues() { return receive_queues_; }
   // Sends a management datagram to queue pair 1 of the path's end. The host flushes the transmitters after it.
   void send_mad(std::uint8_t port_num, const wire::Path& path, std::span<const std::uint8_t> bytes) {
     nic::send_mad(core_, port_num, path, bytes);
@@ -111,6 +115,8 @@ class Nic {
   Ingress ingress_{core_};
   Scheduler scheduler_{core_};
   RawPackets raw_packets_{core_};
+  FlowTable flows_{core_, raw_packets_};
+  ReceiveQueues receive_queues_{core_, qps_};
 };
 
 }  // namespace verbs::soft::nic

@@ -6,6 +6,7 @@
 #include "nic/core/completion.h"
 #include "nic/core/explanation.h"
 #include "nic/core/work_request.h"
+#include "nic/receive_queues.h"
 #include "wire/bytes.h"
 
 namespace verbs::soft::nic {
@@ -84,11 +85,14 @@ int RawPackets::transmit(std::uint8_t port_num, const verbs_soft_frame& frame) {
 }
 
 int RawPackets::deliver(Qp* to, const verbs_soft_frame& frame, const verbs_soft_delivery& delivery) {
-  Qp& qp = *to;
-  if (qp.type != IBV_QPT_RAW_PACKET) return EINVAL;
+  if (to->type != IBV_QPT_RAW_PACKET) return EINVAL;
   if (frame.size > VERBS_SOFT_FRAME_MAX) return EMSGSIZE;
+  if (to->spread != nullptr && frame.size < VERBS_SOFT_FRAME_MIN) return EMSGSIZE;
+  // Its loopback is that of the queue pair.
+  const bool loops = to->self_loopback;
+  Qp& qp = to->spread == nullptr ? *to : *queue_of(*to->spread, {frame.data, frame.size});
   FrameCounters& counters = core_.frame_counters;
-  if (core_.frame.looped && !qp.self_loopback) {
+  if (core_.frame.looped && !loops) {
     ++counters.raw_loopback_blocked;
     return 0;
   }
@@ -164,20 +168,12 @@ void fill_ipv4(std::span<std::uint8_t> packet) {
 
 void fill_ipv6(std::span<std::uint8_t> packet) {
   constexpr std::size_t kHeader = 40;
-  constexpr std::uint8_t kHopByHop = 0, kRouting = 43, kDestination = 60;
   if (packet.size() < kHeader || packet[0] >> 4 != 6) return;
   const std::size_t length = kHeader + load_be<std::uint16_t>(&packet[4]);
   if (length > packet.size()) return;
-  std::uint8_t next = packet[6];
-  std::size_t at = kHeader;
-  while (next == kHopByHop || next == kRouting || next == kDestination) {
-    if (next == kRouting && length - at >= 4 && packet[at + 3] != 0) return;  // its last address is not in the header
-    if (length - at < 8) return;
-    next = packet[at];
-    at += 8 + packet[at + 1] * std::size_t{8};
-    if (at > length) return;
-  }
-  fill_transport(packet.subspan(at, length - at), next, packet.subspan(8, 32));
+  const UpperLayer upper = upper_layer_of_ipv6(packet.first(length));
+  if (upper.at == 0 || upper.is_routed) return;  // the last address is not in the header
+  fill_transport(packet.subspan(upper.at, length - upper.at), upper.protocol, packet.subspan(8, 32));
 }
 
 }  // namespace

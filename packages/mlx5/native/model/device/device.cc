@@ -1,9 +1,5 @@
 #include "model/device/device.h"
 
-#include <linux/capability.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <mutex>
 
@@ -33,13 +29,6 @@ Device& add_device(ibv_device* ibv) {
   Node* node = new Node{.device = Device(ibv), .next = first.load(std::memory_order_relaxed)};
   first.store(node, std::memory_order_release);
   return node->device;
-}
-
-bool has_net_raw() {
-  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
-  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3]{};
-  if (syscall(SYS_capget, &header, data) != 0) return false;
-  return (data[CAP_TO_INDEX(CAP_NET_RAW)].effective & CAP_TO_MASK(CAP_NET_RAW)) != 0;
 }
 
 }  // namespace verbs::mlx5::model

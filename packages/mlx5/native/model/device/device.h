@@ -16,6 +16,7 @@
 #include "model/device/query.h"
 #include "steering/pipeline/pipeline.h"
 #include "verbs_soft_model.h"
+#include "verbs_soft_privilege.h"
 
 namespace verbs::mlx5::model {
 
@@ -77,7 +78,10 @@ Device& add_device(ibv_device* ibv);
 struct Context {
   ibv_context* ibv = nullptr;  // after its closing another one of its command file
   Device* device = nullptr;
-  verbs_soft_verbs base{};                         // the NIC's own control verbs
+  verbs_soft_verbs base{};                                       // the NIC's own control verbs
+  decltype(verbs_context::create_qp_ex) create_qp_ex = nullptr;  // and these
+  decltype(verbs_context::create_wq) create_wq = nullptr;
+  decltype(verbs_context::destroy_wq) destroy_wq = nullptr;
   std::unordered_map<std::uint32_t, ibv_pd*> pds;  // whose numbers the program has asked for; they may be gone
   struct stat command_file{};
   bool closed = false;
@@ -114,11 +118,7 @@ class DeviceLock {
   int error_;
 };
 
+using soft::model::has_net_raw;
 using soft::model::null_with;
-
-// The privilege that raw packets and flows need on hardware.
-
-// Whether CAP_NET_RAW is effective for the calling thread.
-bool has_net_raw();
 
 }  // namespace verbs::mlx5::model

@@ -4,9 +4,12 @@
 #include <cstdlib>
 #include <ctime>
 #include <map>
+#include <type_traits>
+#include <utility>
 
 #include "model/device/device.h"
 #include "steering/headers/checksum.h"
+#include "verbs_soft_boundary.h"
 
 // mlx5dv_create_cq, mlx5dv_create_qp and mlx5dv_reg_dmabuf_mr: ordinary verbs with checks of the vendor's attributes.
 
@@ -147,28 +150,63 @@ int mlx5dv_modify_qp_lag_port(ibv_qp* qp, std::uint8_t port_num) {
 
 namespace {
 
-using Known = std::map<const ibv_qp*, std::unique_ptr<RawQp>>;
+using Known = std::map<const void*, std::unique_ptr<RawQp>>;  // by the ibv_qp or ibv_wq
 
 Known& known() {
   static auto& qps = *new Known;
   return qps;
 }
 
+bool lacks_privilege(const Context& context) { return context.device->capabilities.cap_net_raw != 0 && !has_net_raw(); }
+
+// What the NIC makes by create(), with an entry that shows it by set(entry). The entry first, so that nothing fails
+// when the NIC has made the object.
+template <typename Create, typename Set>
+auto create_known(Context& context, Create&& create, Set&& set) -> decltype(create()) {
+  if (lacks_privilege(context)) return null_with<std::remove_pointer_t<decltype(create())>>(EPERM);
+  Known one;
+  one.emplace(nullptr, std::make_unique<RawQp>(context));
+  auto* ibv = create();
+  if (!ibv) return nullptr;
+  Known::node_type entry = one.extract(one.begin());
+  entry.key() = ibv;
+  set(*entry.mapped(), ibv);
+  const ModelLock guard(model_mutex());
+  known().insert(std::move(entry));
+  return ibv;
+}
+
 ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attr) {
   Context* context = context_of(pd->context);
-  const bool privileged = context->device->capabilities.cap_net_raw != 0;
-  if (attr->qp_type == IBV_QPT_RAW_PACKET && privileged && !has_net_raw()) return null_with<ibv_qp>(EPERM);
-  // Its entry first, so that nothing fails when the NIC has made the queue pair.
-  Known one;
-  if (attr->qp_type == IBV_QPT_RAW_PACKET) one.emplace(nullptr, std::make_unique<RawQp>(*context));
-  ibv_qp* ibv = context->base.create_qp(pd, attr);
-  if (ibv && !one.empty()) {
-    Known::node_type entry = one.extract(one.begin());
-    entry.key() = entry.mapped()->ibv = ibv;
-    const ModelLock guard(model_mutex());
-    known().insert(std::move(entry));
-  }
-  return ibv;
+  const auto create = [&] { return context->base.create_qp(pd, attr); };
+  if (attr->qp_type != IBV_QPT_RAW_PACKET) return create();
+  return create_known(*context, create, [](RawQp& qp, ibv_qp* ibv) { qp.ibv = ibv; });
+}
+
+// The NIC makes a queue pair that spreads its frames without the verb above.
+ibv_qp* create_qp_ex(ibv_context* verbs, ibv_qp_init_attr_ex* attr) {
+  Context* context = context_of(verbs);
+  if (!context) return null_with<ibv_qp>(EINVAL);
+  const auto create = [&] { return context->create_qp_ex(verbs, attr); };
+  if ((attr->comp_mask & IBV_QP_INIT_ATTR_IND_TABLE) == 0) return create();
+  return create_known(*context, create, [](RawQp& qp, ibv_qp* ibv) { qp.ibv = ibv, qp.spreads = true; });
+}
+
+ibv_wq* create_wq(ibv_context* verbs, ibv_wq_init_attr* attr) {
+  Context* context = context_of(verbs);
+  if (!context) return null_with<ibv_wq>(EINVAL);
+  return create_known(
+      *context, [&] { return context->create_wq(verbs, attr); }, [](RawQp& qp, ibv_wq* wq) { qp.wq = wq; });
+}
+
+int destroy_wq(ibv_wq* wq) {
+  const ModelLock guard(model_mutex());
+  const auto found = known().find(wq);
+  if (found == known().end()) return EINVAL;
+  if (found->second->in_use()) return EBUSY;
+  const int error = found->second->owner->destroy_wq(wq);
+  if (error == 0) known().erase(wq);
+  return error;
 }
 
 int modify_qp(ibv_qp* ibv, ibv_qp_attr* attr, int mask) {
@@ -197,17 +235,20 @@ int destroy_qp(ibv_qp* ibv) {
 
 RawQp* find_qp(const ibv_qp* ibv) {
   const auto found = known().find(ibv);
-  return found == known().end() ? nullptr : found->second.get();
+  return found == known().end() || found->second->wq ? nullptr : found->second.get();
 }
 
-RawQp* find_qp(const Context& context, std::uint32_t qp_num) {
+RawQp* find_receive_queue(const Context& context, std::uint32_t number) {
   for (const auto& [ibv, qp] : known()) {
-    if (qp->owner == &context && ibv->qp_num == qp_num) return qp.get();
+    if (qp->owner == &context && !qp->spreads && qp->number() == number) return qp.get();
   }
   return nullptr;
 }
 
-void install_qp_verbs(verbs_soft_verbs& control) {
+void install_qp_verbs(Context& context, verbs_soft_verbs& control, verbs_context& verbs) {
+  context.create_qp_ex = std::exchange(verbs.create_qp_ex, soft::kGuarded<create_qp_ex>);
+  context.create_wq = std::exchange(verbs.create_wq, soft::kGuarded<create_wq>);
+  context.destroy_wq = std::exchange(verbs.destroy_wq, soft::kGuarded<destroy_wq>);
   control.create_qp = create_qp;
   control.modify_qp = modify_qp;
   control.destroy_qp = destroy_qp;
@@ -247,10 +288,14 @@ class PortSink final : public steering::Sink {
 
   void to_receiver(void* receiver, const steering::Packet& packet) override {
     const auto& qp = *static_cast<const RawQp*>(receiver);
-    if (qp.port_num != port_num_) return;
+    if (!qp.wq && !qp.spreads && qp.port_num != port_num_) return;
     const verbs_soft_frame frame = frame_of(packet);
     const verbs_soft_delivery delivery{.flow_tag = packet.flow_tag, .wc_flags = checksums_of(packet), .cvlan = 0};
-    soft()->deliver_frame(qp.ibv, &frame, &delivery);
+    if (qp.wq) {
+      soft()->deliver_to_wq(qp.wq, &frame, &delivery);
+    } else {
+      soft()->deliver_frame(qp.ibv, &frame, &delivery);
+    }
   }
   void to_wire(const steering::Packet& packet) override {
     const verbs_soft_frame frame = frame_of(packet);

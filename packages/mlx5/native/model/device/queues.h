@@ -8,23 +8,29 @@
 
 namespace verbs::mlx5::model {
 
-// RAW_PACKET queue pairs, the destinations of flows.
+// RAW_PACKET queue pairs and receive work queues, the destinations of flows.
 
 struct RawQp : Counted {
   explicit RawQp(Context& its_owner) : owner(&its_owner) {}
 
+  std::uint32_t number() const { return wq ? wq->wq_num : ibv->qp_num; }
+
   ibv_qp* ibv = nullptr;
+  ibv_wq* wq = nullptr;  // instead of a queue pair
+  bool spreads = false;  // a queue pair that gives its frames to receive work queues
   Context* const owner;
-  // The port of the queue pair; 0 before INIT. It receives frames of this port only. Under the device's lock.
+  // The port of the queue pair; 0 before INIT. It receives frames of this port only; a receive work queue and a queue
+  // pair that spreads have none, and receive those of all. Under the device's lock.
   std::uint8_t port_num = 0;
 };
 
 // nullptr if it is not a living RAW_PACKET queue pair of the model.
 RawQp* find_qp(const ibv_qp* ibv);
-RawQp* find_qp(const Context& context, std::uint32_t qp_num);
+// Whose receive queue has that number.
+RawQp* find_receive_queue(const Context& context, std::uint32_t number);
 
-// Replaces the NIC's verbs of queue pairs, so that the model knows them.
-void install_qp_verbs(verbs_soft_verbs& control);
+// Replaces the NIC's verbs of queue pairs and receive work queues, so that the model knows them.
+void install_qp_verbs(Context& context, verbs_soft_verbs& control, verbs_context& verbs);
 void forget_qps(Context& context);
 
 // The path of frames: from a queue pair through the transmit tables to the wire, and from the wire through the receive

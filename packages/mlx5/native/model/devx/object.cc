@@ -229,7 +229,7 @@ DevxStatus DevxTir::create(Context& context, std::span<const std::uint8_t> in, s
   // Spreading over several queues (RSS) is not modelled.
   if (attributes[kDispatchAt] >> 4 != 0) return DevxStatus::kBadParam;
   // A queue pair's receive queue has the number of the queue pair.
-  RawQp* qp = find_qp(context, load24(attributes + kInlineQueueAt));
+  RawQp* qp = find_receive_queue(context, load24(attributes + kInlineQueueAt));
   if (!qp) return DevxStatus::kBadResource;
   auto tir = std::make_unique<DevxTir>(context, context.device->next_id++ & 0xffffff, *qp);
   std::copy_n(attributes, kContextSize, tir->attributes_.begin());

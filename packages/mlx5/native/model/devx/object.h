@@ -69,7 +69,7 @@ struct mlx5dv_devx_obj {
 
 namespace verbs::mlx5::model {
 
-// A receive destination: the receive queue of a RAW_PACKET queue pair.
+// A receive destination: the receive queue of a RAW_PACKET queue pair, or a receive work queue.
 class DevxTir final : public DevxObject {
  public:
   static constexpr std::size_t kContextSize = 240;

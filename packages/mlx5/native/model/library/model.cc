@@ -52,8 +52,8 @@ int open_context(void*, ibv_context* ibv) {
   context->device = find_device(ibv->device);
   verbs_soft_verbs* control = soft()->verbs(ibv);
   context->base = *control;
-  install_qp_verbs(*control);
   verbs_context* verbs = verbs_get_ctx(ibv);
+  install_qp_verbs(*context, *control, *verbs);
   verbs->ibv_create_flow = create_spec_flow;
   verbs->ibv_destroy_flow = destroy_flow;
   verbs->destroy_flow_action = destroy_flow_action;

@@ -19,7 +19,9 @@
 #include "abi/objects/objects.h"
 #include "abi/queues/completion_queue.h"
 #include "abi/queues/extended_posting.h"
+#include "abi/queues/flow.h"
 #include "abi/queues/posting.h"
+#include "abi/queues/receive_queue.h"
 #include "abi/queues/shared_receive.h"
 #include "host/devices/registry.h"
 #include "host/error.h"
@@ -70,6 +72,13 @@ void fill_verbs(verbs_context* verbs) {
   verbs->open_xrcd = kGuarded<open_xrcd>;
   verbs->close_xrcd = kGuarded<close_xrcd>;
   verbs->open_qp = kGuarded<open_qp>;
+  verbs->create_wq = kGuarded<create_wq>;
+  verbs->modify_wq = kGuarded<modify_wq>;
+  verbs->destroy_wq = kGuarded<destroy_wq>;
+  verbs->create_rwq_ind_table = kGuarded<create_rwq_ind_table>;
+  verbs->destroy_rwq_ind_table = kGuarded<destroy_rwq_ind_table>;
+  verbs->ibv_create_flow = kGuarded<create_flow>;
+  verbs->ibv_destroy_flow = kGuarded<destroy_flow>;
 }
 
 int set_up(Context* context, ibv_device* device) {

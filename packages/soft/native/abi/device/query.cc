@@ -57,13 +57,21 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   full.max_dm_size = static_cast<std::uint64_t>(of(context)->device->config().limits.max_dm_size);
   full.odp_caps = nic::kOdpCaps;
   full.xrc_odp_caps = nic::kXrcOdpCaps;
-  // The other fields stay zero: there is no TSO, RSS, receive work queue, packet pacing, tag matching or PCI atomic.
+  // The other fields stay zero: there is no TSO, packet pacing, tag matching or PCI atomic.
   full.completion_timestamp_mask = UINT64_MAX;
   full.hca_core_clock = kClockKilohertz;
   full.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};
-  if (const host::Device& device = *of(context)->device; device.has_raw_packets()) {
-    full.raw_packet_caps = device.model()->raw_packet_caps;
+  if (of(context)->device->has_raw_packets()) {
+    const auto most = static_cast<std::uint32_t>(of(context)->device->config().limits.max_qp);
+    full.rss_caps = {.supported_qpts = 1u << IBV_QPT_RAW_PACKET,
+                     .max_rwq_indirection_tables = most,
+                     .max_rwq_indirection_table_size = nic::kMaxIndirection,
+                     .rx_hash_fields_mask = nic::kHashFields,
+                     .rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ};
+    full.max_wq_type_rq = most;
   }
+  // Of a model: the NIC's own flows neither compute checksums nor strip VLAN tags.
+  if (const verbs_soft_model* model = of(context)->device->model()) full.raw_packet_caps = model->raw_packet_caps;
   full.phys_port_cnt_ex = full.orig_attr.phys_port_cnt;
   std::memset(attr, 0, size);
   std::memcpy(attr, &full, std::min(size, sizeof full));
@@ -94,6 +102,7 @@ int soft_query_device(ibv_context* context, ibv_device_attr* attr) {
   attr->vendor_id = identity.vendor_id;
   attr->vendor_part_id = identity.vendor_part_id;
   attr->hw_ver = identity.hw_ver;
+  if (device.has_raw_packets()) attr->device_cap_flags |= IBV_DEVICE_MANAGED_FLOW_STEERING;
   return 0;
 }
 

@@ -27,6 +27,10 @@ int deliver_frame(ibv_qp* qp, const verbs_soft_frame* frame, const verbs_soft_de
   return of(qp->context)->adapter->model_access.deliver_frame(of(qp)->nic, *frame, *delivery);
 }
 
+int deliver_to_wq(ibv_wq* wq, const verbs_soft_frame* frame, const verbs_soft_delivery* delivery) {
+  return of(wq->context)->adapter->model_access.deliver_frame(of(wq)->nic, *frame, *delivery);
+}
+
 std::uint32_t frame_limit(ibv_device* device, std::uint8_t port_num) {
   const host::RawPackets* raw = host::verbs_device(device).raw;
   return raw ? raw->frame_limit(port_num) : 0;
@@ -278,6 +282,7 @@ const verbs_soft_extension_table kExtensionTable = {
     .set_source_port = kGuarded<set_source_port>,
     .transmit_frame = kGuarded<abi::transmit_frame>,
     .deliver_frame = kGuarded<abi::deliver_frame>,
+    .deliver_to_wq = kGuarded<abi::deliver_to_wq>,
     .frame_limit = kGuarded<abi::frame_limit>,
     .lock_device = kGuarded<abi::lock_device>,
     .unlock_device = kGuarded<abi::unlock_device>,

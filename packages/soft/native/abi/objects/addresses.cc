@@ -59,6 +59,14 @@ Fields fields_of(Kind kind, const void* ibv) {
       return with_handle<Buf>(ibv);
     case Kind::kCompCntr:
       return with_handle<later::CompCntr>(ibv);
+    case Kind::kFlow:
+      return with_handle<ibv_flow>(ibv);
+    case Kind::kWq:
+      return with_handle<ibv_wq>(ibv);
+    case Kind::kIndTable: {
+      const auto* table = static_cast<const ibv_rwq_ind_table*>(ibv);
+      return {table->context, static_cast<std::uint32_t>(table->ind_tbl_handle)};
+    }
     case Kind::kContext:
       break;
   }

@@ -38,7 +38,10 @@ enum class Kind : std::uint8_t {
   kAh,
   kDmah,
   kBuf,
-  kCompCntr
+  kCompCntr,
+  kFlow,
+  kWq,
+  kIndTable
 };
 
 class Handles {
@@ -161,6 +164,9 @@ constexpr Kind kind_of(const ibv_ah*) { return Kind::kAh; }
 constexpr Kind kind_of(const ibv_dmah*) { return Kind::kDmah; }
 constexpr Kind kind_of(const ibv_buf*) { return Kind::kBuf; }
 constexpr Kind kind_of(const ibv_comp_cntr*) { return Kind::kCompCntr; }
+constexpr Kind kind_of(const ibv_flow*) { return Kind::kFlow; }
+constexpr Kind kind_of(const ibv_wq*) { return Kind::kWq; }
+constexpr Kind kind_of(const ibv_rwq_ind_table*) { return Kind::kIndTable; }
 
 // The objects of one call, from add() to the end of the call.
 class Uses {

@@ -171,6 +171,24 @@ struct Buf : nic::Lingering<Buf> {
   std::size_t size = 0;
 };
 
+// The NIC's object is a queue pair without a send queue.
+struct Wq : nic::Lingering<Wq> {
+  ibv_wq ibv{};
+  Live<nic::Qp> live;
+  nic::Qp* nic = nullptr;
+  host::EventTarget events;
+};
+
+struct IndTable : nic::Lingering<IndTable> {
+  ibv_rwq_ind_table ibv{};
+  nic::IndirectionTable nic;
+};
+
+struct Flow : nic::Lingering<Flow> {
+  ibv_flow ibv{};
+  nic::Flow* nic = nullptr;
+};
+
 struct CompCntr : nic::Lingering<CompCntr> {
   later::CompCntr ibv{};
   nic::CompletionCounter nic;
@@ -194,6 +212,9 @@ inline Srq* of(ibv_srq* srq) { return reinterpret_cast<Srq*>(srq); }
 inline Qp* of(ibv_qp* qp) { return reinterpret_cast<Qp*>(qp); }
 inline Dmah* of(ibv_dmah* dmah) { return reinterpret_cast<Dmah*>(dmah); }
 inline Buf* of(ibv_buf* buf) { return reinterpret_cast<Buf*>(buf); }
+inline Wq* of(ibv_wq* wq) { return reinterpret_cast<Wq*>(wq); }
+inline IndTable* of(ibv_rwq_ind_table* table) { return reinterpret_cast<IndTable*>(table); }
+inline Flow* of(ibv_flow* flow) { return reinterpret_cast<Flow*>(flow); }
 inline CompCntr* of(ibv_comp_cntr* counter) { return reinterpret_cast<CompCntr*>(counter); }
 
 // Of the structures that only later headers define.

@@ -64,8 +64,13 @@ void ibv_ack_async_event(ibv_async_event* event) {
       if (abi::is_known(srq, abi::Kind::kSrq)) acknowledge(&srq->mutex, &srq->cond, &srq->events_completed);
       return;
     }
+    case IBV_EVENT_WQ_FATAL: {
+      ibv_wq* wq = event->element.wq;
+      if (abi::is_known(wq, abi::Kind::kWq)) acknowledge(&wq->mutex, &wq->cond, &wq->events_completed);
+      return;
+    }
     default:
-      return;  // events of the port and the device are not counted, and there are no receive work queues
+      return;  // events of the port and the device are not counted
   }
 }
 

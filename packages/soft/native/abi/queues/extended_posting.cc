@@ -188,10 +188,26 @@ std::uint64_t operations_of(ibv_qp_type type) {
   return operations;
 }
 
+constexpr std::uint32_t kSpreads = IBV_QP_INIT_ATTR_RX_HASH | IBV_QP_INIT_ATTR_IND_TABLE;
+
+// A queue pair that spreads frames over receive work queues has neither queues nor a CQ.
+int read_spread(Uses& uses, ibv_context* context, const ibv_qp_init_attr_ex& attr, nic::Spread* spread) {
+  if (!of(context)->device->has_raw_packets()) return EOPNOTSUPP;
+  const ibv_qp_cap& cap = attr.cap;
+  if ((attr.comp_mask & kSpreads) != kSpreads || attr.qp_type != IBV_QPT_RAW_PACKET || attr.srq ||
+      (cap.max_send_wr | cap.max_recv_wr | cap.max_send_sge | cap.max_recv_sge) != 0) {
+    return EINVAL;
+  }
+  if ((attr.comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 && attr.send_ops_flags != 0) return EOPNOTSUPP;
+  if (const int error = use_with(uses, attr.rwq_ind_tbl, context)) return error;
+  spread->table = &of(attr.rwq_ind_tbl)->nic;
+  return nic::read_hash(attr.rx_hash_conf, spread);
+}
+
 int check(Uses& uses, ibv_context* context, const ibv_qp_init_attr_ex& attr) {
   constexpr std::uint32_t kKnown = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
                                    IBV_QP_INIT_ATTR_MAX_TSO_HEADER | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS |
-                                   IBV_QP_INIT_ATTR_XRCD;
+                                   IBV_QP_INIT_ATTR_XRCD | kSpreads;
   if ((attr.comp_mask & ~kKnown) != 0) return EOPNOTSUPP;
   const bool target = attr.qp_type == IBV_QPT_XRC_RECV;
   if ((attr.comp_mask & (target ? IBV_QP_INIT_ATTR_XRCD : IBV_QP_INIT_ATTR_PD)) == 0) return EINVAL;
@@ -213,6 +229,11 @@ ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attr) {
   Uses uses;
   if (const int error = uses.add(context)) return null_with<ibv_qp>(error);
   if (const int error = check(uses, context, *attr)) return null_with<ibv_qp>(error);
+  if ((attr->comp_mask & kSpreads) != 0) {
+    nic::Spread spread;
+    if (const int error = read_spread(uses, context, *attr, &spread)) return null_with<ibv_qp>(error);
+    return create_qp(context, attr->pd, nullptr, reinterpret_cast<ibv_qp_init_attr*>(attr), &spread);
+  }
   const bool extended = (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
   if (extended && (attr->send_ops_flags & IBV_QP_EX_WITH_ATOMIC_WRITE) != 0) {
     attr->cap.max_inline_data = std::max<std::uint32_t>(attr->cap.max_inline_data, 8);

@@ -48,6 +48,12 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   });
 }
 
+int post_wq_recv(ibv_wq* wq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
+  return post_list(wr, bad_wr, [&](auto** bad) {
+    return on_data_path(of(wq), [&](auto& path, auto& nic) { return path.post_recv(nic, wr, bad); });
+  });
+}
+
 int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   return post_list(wr, bad_wr, [&](auto** bad) {
     return on_data_path(of(srq), [&](auto& path, auto& nic) { return path.post_srq_recv(nic, wr, bad); });

@@ -11,6 +11,7 @@
 #include "abi/model/extension.h"
 #include "abi/objects/objects.h"
 #include "abi/queues/events.h"
+#include "abi/queues/flow.h"
 #include "abi/queues/shared_receive.h"
 #include "verbs_soft_extension.h"
 
@@ -77,6 +78,7 @@ int find_parts(abi::Uses& uses, ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd
   };
   if (attr.qp_type == IBV_QPT_XRC_RECV) return find(xrcd, &parts->xrcd);
   int error = find(pd, &parts->pd);
+  if (parts->spread) return error;
   if (error == 0) error = find(attr.send_cq, &parts->send_cq);
   if (error != 0 || attr.qp_type == IBV_QPT_XRC_SEND) return error;
   error = find(attr.recv_cq, &parts->recv_cq);
@@ -103,7 +105,8 @@ ibv_qp* publish_qp(std::unique_ptr<abi::Qp> qp, abi::Handles::Place& place) {
   pthread_mutex_init(&ibv.mutex, nullptr);
   pthread_cond_init(&ibv.cond, nullptr);
   ibv.handle = place.handle();
-  qp->live.begin(abi::of(ibv.context)->adapter, qp->nic);
+  // Nothing is posted to a queue pair without queues.
+  if (!qp->nic->spread) qp->live.begin(abi::of(ibv.context)->adapter, qp->nic);
   place.publish(ibv.pd ? abi::users_of(ibv.pd) : nullptr);
   return &qp.release()->ibv;
 }
@@ -136,10 +139,13 @@ bool says_no_more_than_status(nic::Reason reason) {
 
 namespace verbs::soft::abi {
 
-ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, ibv_qp_init_attr* attr) {
+ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, ibv_qp_init_attr* attr, const nic::Spread* spread) {
   Uses uses;
-  nic::QpParts parts;
+  nic::QpParts parts{.spread = spread};
   if (const int error = find_parts(uses, context, pd, xrcd, *attr, &parts)) return null_with<ibv_qp>(error);
+  if (attr->qp_type == IBV_QPT_RAW_PACKET) {
+    if (const int error = check_privilege(context)) return null_with<ibv_qp>(error);
+  }
   std::unique_ptr<Qp> qp = new_object(context, attr->qp_context, attr->qp_type);
   ibv_qp& ibv = qp->ibv;
   Handles::Place place(of(context)->handles, &ibv, Kind::kQp, destroy_qp_unacknowledged);

@@ -25,7 +25,11 @@ void EventRouter::async(const nic::AsyncEvent& event) {
       reported.element.qp = static_cast<ibv_qp*>(other->ibv);
       other->async->push(reported, other);
     }
-    reported.element.qp = static_cast<ibv_qp*>(target->ibv);
+    if (event.qp->is_receive_queue) {
+      reported.element.wq = static_cast<ibv_wq*>(target->ibv);
+    } else {
+      reported.element.qp = static_cast<ibv_qp*>(target->ibv);
+    }
   } else if (event.cq) {
     target = static_cast<EventTarget*>(event.cq->owner);
     reported.element.cq = static_cast<ibv_cq*>(target->ibv);

@@ -92,17 +92,18 @@ void PacketEngine::make_nic(const DeviceConfig& config, std::uint64_t guid, cons
   // The first 12 bits of a connection's number are those of the queue pair numbers.
   const bool shares = !numbers_->has_all();
   management_ = std::make_unique<Management>(shares ? std::optional(base() << 8) : std::nullopt);
-  nic::NicConfig nic{.guid = guid,
-                     .limits = config.limits,
-                     .rules = config.rules,
-                     .ports = {},
-                     .fills_checksums = raw_ && (hook.model->raw_packet_caps & IBV_RAW_PACKET_CAP_IP_CSUM) != 0,
-                     .steering = raw_.get(),
-                     .mads = management_.get(),
-                     .numbers = shares ? this : nullptr,
-                     .offered = &offered_,
-                     .self = entrance_.get(),
-                     .counters = counters_ ? counters_->counters() : nullptr};
+  nic::NicConfig nic{
+      .guid = guid,
+      .limits = config.limits,
+      .rules = config.rules,
+      .ports = {},
+      .fills_checksums = hook.steers() && (hook.model->raw_packet_caps & IBV_RAW_PACKET_CAP_IP_CSUM) != 0,
+      .steering = raw_.get(),
+      .mads = management_.get(),
+      .numbers = shares ? this : nullptr,
+      .offered = &offered_,
+      .self = entrance_.get(),
+      .counters = counters_ ? counters_->counters() : nullptr};
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     PortStack& port = *ports_[i];
     const PortState& state = config.port_states.at(i);
@@ -185,9 +186,9 @@ bool PacketEngine::receive(Nanos now) {
       PortReceiver receiver(*nic_, flush_all, static_cast<std::uint8_t>(i + 1), now);
       more |= ports_[i]->receive(receiver, kReceiveBudget) >= kReceiveBudget;
     }
-    if (raw_) {
-      raw_->advance(now);
-      more |= raw_->receive(now, kReceiveBudget);
+    if (RawPackets* raw = raw_in_use()) {
+      raw->advance(now);
+      more |= raw->receive(now, kReceiveBudget);
     }
     return more;
   };
@@ -199,13 +200,13 @@ bool PacketEngine::has_output() const { return nic_->scheduler().has_output() ||
 void PacketEngine::flush() {
   looks_in_ = 0;
   for (const auto& port : ports_) port->flush();
-  if (raw_) raw_->flush();
+  if (RawPackets* raw = raw_in_use()) raw->flush();
 }
 
 // Looks at all that may be due.
 bool PacketEngine::transmit_all(Nanos now) {
   for (const auto& port : ports_) port->advance(now);
-  if (raw_) raw_->advance(now);
+  if (RawPackets* raw = raw_in_use()) raw->advance(now);
   management_->manager().advance(now);
   if (management_->take_output()) flush();
   bool more = nic_->scheduler().has_output() || nic_->scheduler().next_deadline() <= now;
@@ -224,7 +225,7 @@ bool PacketEngine::transmit(Nanos now) {
   const auto work = [&] {
     // Frames that wait for room at a peer, whose bell may have woken this thread.
     for (const auto& port : ports_) port->relieve();
-    const bool quiet = looks_in_ > 0 && !raw_ && now < quiet_until_ && !management_->has_output();
+    const bool quiet = looks_in_ > 0 && raw_in_use() == nullptr && now < quiet_until_ && !management_->has_output();
     if (!quiet || !nic_->scheduler().send_messages(now)) return transmit_all(now);
     --looks_in_;
     return false;
@@ -240,7 +241,8 @@ bool PacketEngine::ports_wait() const {
 Nanos PacketEngine::others_deadline() const {
   Nanos deadline = management_->manager().next_deadline();
   for (const auto& port : ports_) deadline = std::min(deadline, port->next_deadline());
-  return raw_ ? std::min(deadline, raw_->next_deadline()) : deadline;
+  const RawPackets* raw = raw_in_use();
+  return raw != nullptr ? std::min(deadline, raw->next_deadline()) : deadline;
 }
 
 Nanos PacketEngine::next_deadline() const { return std::min(nic_->scheduler().next_deadline(), others_deadline()); }

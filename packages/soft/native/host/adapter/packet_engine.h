@@ -49,7 +49,7 @@ class PacketEngine final : public Engine, private nic::NumberSource {
   Identifiers& identifiers() { return management_->identifiers(); }
   const std::vector<std::unique_ptr<PortStack>>& ports() const { return ports_; }
   PortStack& port(std::uint8_t port_num) { return *ports_[port_num - 1u]; }  // from 1
-  RawPackets* raw() const { return raw_.get(); }                             // nullptr if the model has no raw packets
+  RawPackets* raw() const { return raw_.get(); }                             // nullptr if the device has no raw packets
   // The sockets that are readable when frames wait.
   std::vector<int> sockets() const;
   void add_sockets(std::vector<int>* all) const;
@@ -69,6 +69,7 @@ class PacketEngine final : public Engine, private nic::NumberSource {
   void mark_inherited();
 
  private:
+  RawPackets* raw_in_use() const { return raw_ && raw_->in_use() ? raw_.get() : nullptr; }
   void flush();
   bool transmit_all(Nanos now);
   Nanos others_deadline() const;

@@ -24,6 +24,15 @@ EthernetPort::EthernetPort(const link::Mac& mac, const std::string& switch_name,
       link_(link::EthernetSwitch::named(switch_name), &mac_, notify_, teaches),
       stack_(link_) {}
 
+void EthernetPort::set_plugged(bool plugged) {
+  if (plugged) {
+    link_.plug();
+  } else {
+    link_.unplug();
+    looped_.reset();
+  }
+}
+
 bool EthernetPort::take_back(std::span<const std::uint8_t> frame) {
   if (frame.size() < mac_.size() || !std::equal(mac_.begin(), mac_.end(), frame.begin())) return false;
   if (!looped_) looped_ = std::make_unique<link::FrameQueue>(notify_);

@@ -27,6 +27,9 @@ class EthernetPort final : public link::Transmitter {
   }
   void flush() override { stack_.top().flush(); }
 
+  // Off the switch, the port sends and receives nothing.
+  void set_plugged(bool plugged);
+
   // As PortStack's functions of these names.
   LinkStack& stack() { return stack_; }
   void advance(Nanos now) {

@@ -48,6 +48,7 @@ RawPackets::RawPackets(const DeviceConfig& config, const FrameHook& hook, const 
     ports_.push_back(std::make_unique<EthernetPort>(mac, config.switch_name, config.learning, notify));
   }
   set_faults(make_faults(config.faults));
+  if (!hook.steers()) plug(false);
   device.raw = this;
 }
 
@@ -150,13 +151,30 @@ int RawPackets::deliver(nic::Qp* qp, const verbs_soft_frame& frame, const verbs_
   return steering == this ? nic_->raw_packets().deliver(qp, frame, delivery) : EPERM;
 }
 
+void RawPackets::plug(bool plugged) {
+  for (const auto& port : ports_) port->set_plugged(plugged);
+  plugged_ = plugged;
+}
+
+void RawPackets::use(bool any) {
+  if (!hook_.steers()) plug(any);
+}
+
 void RawPackets::send(std::uint8_t port_num, nic::Qp* qp, verbs_soft_frame* frame) {
+  if (!hook_.steers()) {
+    nic_->raw_packets().transmit(port_num, *frame);
+    return;
+  }
   auto* ibv = static_cast<ibv_qp*>(static_cast<EventTarget*>(qp->owner)->ibv);
   const SteeringScope scope(this);
   hook_.model->raw_send(hook_.model->data, hook_.device, port_num, ibv, frame);
 }
 
 void RawPackets::receive(std::uint8_t port_num, verbs_soft_frame* frame) {
+  if (!hook_.steers()) {
+    nic_->flows().receive(port_num, *frame);
+    return;
+  }
   const SteeringScope scope(this);
   hook_.model->raw_receive(hook_.model->data, hook_.device, port_num, frame);
 }

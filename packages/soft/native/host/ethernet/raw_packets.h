@@ -1,5 +1,5 @@
-// The raw packets of a device in operation: its ports on the Ethernet switch, and the steering of frames by its model.
-// Used under the device's lock.
+// The raw packets of a device in operation: its ports on the Ethernet switch, and the steering of frames by its model
+// or, without one, by the NIC's own flows. Used under the device's lock.
 #pragma once
 
 #include <functional>
@@ -26,6 +26,9 @@ class RawPackets final : public nic::FrameSteering {
   // Call it before frames are received. Only port() may be called earlier.
   void attach(nic::Nic& nic) { nic_ = &nic; }
   EthernetPort& port(std::size_t index) { return *ports_[index]; }
+  // Whether frames may come or go. The ports of a device without a model are at the switch only while it has raw queue
+  // pairs: most devices never have any, and shall not pay for them.
+  bool in_use() const { return plugged_ || tap_ != nullptr; }
 
   void add_sockets(std::vector<int>* sockets) const;
 
@@ -55,13 +58,17 @@ class RawPackets final : public nic::FrameSteering {
   RawPackets(const DeviceConfig& config, const FrameHook& hook, const std::function<void()>& notify);
   int open_tap(const DeviceConfig& config, const std::function<void()>& notify);
 
+  void plug(bool plugged);
+
   // FrameSteering
+  void use(bool any) override;
   void send(std::uint8_t port_num, nic::Qp* qp, verbs_soft_frame* frame) override;
   void receive(std::uint8_t port_num, verbs_soft_frame* frame) override;
 
   FrameHook hook_;
   std::vector<std::unique_ptr<EthernetPort>> ports_;
   std::unique_ptr<link::Tap> tap_;
+  bool plugged_ = true;
   nic::Nic* nic_ = nullptr;
 };
 

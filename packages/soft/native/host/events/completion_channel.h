@@ -36,7 +36,7 @@ class AsyncQueue;
 class CompletionChannel;
 
 struct EventTarget {
-  void* ibv = nullptr;  // the ibv_cq, ibv_qp or ibv_srq
+  void* ibv = nullptr;  // the ibv_cq, ibv_qp, ibv_srq or ibv_wq
   CompletionChannel* channel = nullptr;
   AsyncQueue* async = nullptr;
   EventTarget* sharing = nullptr;  // the next handle of a shared QP, which gets the same events

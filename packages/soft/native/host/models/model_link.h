@@ -14,7 +14,9 @@ struct FrameHook {
   // Frames pass the model only while it watches, and are not changed.
   bool only_watches() const { return has_frames() && model->only_watches != 0; }
   bool changes_frames() const { return has_frames() && model->only_watches == 0; }
-  bool has_raw_packets() const { return model && model->raw_send && model->raw_receive; }
+  // The model steers raw packets. Without a model the NIC does, by its flows.
+  bool steers() const { return model && model->raw_send && model->raw_receive; }
+  bool has_raw_packets() const { return !model || steers(); }
 };
 
 class ModelLink final : public link::Link {

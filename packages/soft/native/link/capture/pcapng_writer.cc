@@ -103,6 +103,8 @@ std::string name_of(int error) {
 
 std::size_t padded(std::size_t size) { return (size + 3) & ~std::size_t{3}; }
 
+std::size_t interface_size(const std::string& name) { return 20 + 4 + padded(name.size()) + 8 + 4; }
+
 }  // namespace
 
 // Two programs of one machine often have the same configuration, and so the same path: the file is the first one's.
@@ -134,7 +136,11 @@ PcapngWriter::PcapngWriter(const PcapngOptions& options) : options_(options) {
 void PcapngWriter::put_head() {
   put_section_header(kComment);
   put_interface(options_.interface_name, kLinkTypeRawIp);
-  if (!options_.ethernet_name.empty()) put_interface(options_.ethernet_name, kLinkTypeEthernet);
+}
+
+void PcapngWriter::put_ethernet() {
+  put_interface(options_.ethernet_name, kLinkTypeEthernet);
+  has_ethernet_ = true;
 }
 
 PcapngWriter::~PcapngWriter() {
@@ -170,7 +176,7 @@ void PcapngWriter::put_section_header(const std::string& comment) {
 }
 
 void PcapngWriter::put_interface(const std::string& name, std::uint16_t link_type) {
-  const std::size_t size = 20 + 4 + padded(name.size()) + 8 + 4;
+  const std::size_t size = interface_size(name);
   const auto half = [this](std::size_t a, std::size_t b) { put(static_cast<std::uint32_t>(a | b << 16)); };
   put(kInterfaceDescription);
   put(static_cast<std::uint32_t>(size));
@@ -191,11 +197,14 @@ void PcapngWriter::write(std::span<const std::uint8_t> frame, PacketDirection di
   const std::size_t kept =
       options_.snap_length == 0 ? frame.size() : std::min<std::size_t>(frame.size(), options_.snap_length);
   const auto size = static_cast<std::uint32_t>(kPacketOverhead + padded(kept));
-  if (options_.max_bytes != 0 && written_ + buffer_.size() + size > options_.max_bytes) {
+  const bool first_ethernet = interface == CaptureInterface::kEthernet && !has_ethernet_;
+  const std::size_t needed = size + (first_ethernet ? interface_size(options_.ethernet_name) : 0);
+  if (options_.max_bytes != 0 && written_ + buffer_.size() + needed > options_.max_bytes) {
     full_ = true;
     flush();
     return;
   }
+  if (first_ethernet) put_ethernet();
   put(kEnhancedPacket);
   put(size);
   put(static_cast<std::uint32_t>(interface));

@@ -14,13 +14,13 @@ namespace verbs::soft::link {
 
 struct PcapngOptions {
   std::string interface_name;                         // of the raw IP packets
-  std::string ethernet_name = {};                     // of the Ethernet frames; empty: there are none
+  std::string ethernet_name = {};                     // of the Ethernet frames, if there are any
   std::uint64_t max_bytes = 0;                        // the file ends before it grows beyond; 0: no limit
   std::uint32_t snap_length = 0;                      // bytes kept of a frame; 0: all
   std::size_t buffer_size = std::size_t{256} * 1024;  // written when it is full
 };
 
-// In the order in which the file describes them.
+// In the order in which the file describes them, the second one before its first frame.
 enum class CaptureInterface : std::uint32_t { kIp = 0, kEthernet = 1 };
 
 enum class PacketDirection : std::uint32_t { kInbound = 1, kOutbound = 2 };
@@ -46,6 +46,7 @@ class PcapngWriter {
  private:
   explicit PcapngWriter(const PcapngOptions& options);
   void put_head();
+  void put_ethernet();
 
   void put_section_header(const std::string& comment);
   void put_interface(const std::string& name, std::uint16_t link_type);
@@ -60,6 +61,7 @@ class PcapngWriter {
   std::uint64_t written_ = 0;  // in the file, all of it whole blocks
   int error_ = 0;
   bool full_ = false;
+  bool has_ethernet_ = false;
 };
 
 }  // namespace verbs::soft::link

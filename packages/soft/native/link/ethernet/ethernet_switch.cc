@@ -101,17 +101,29 @@ EthernetSwitch::Outcome EthernetSwitch::forward(const FrameQueue* from, std::spa
 }
 
 SwitchLink::SwitchLink(std::shared_ptr<EthernetSwitch> to, const Mac* own, std::function<void()> notify, bool teaches)
-    : switch_(std::move(to)), queue_(std::make_shared<FrameQueue>(std::move(notify))) {
-  switch_->join(queue_, own, teaches);
+    : switch_(std::move(to)), notify_(std::move(notify)), teaches_(teaches) {
+  if (own != nullptr) own_ = *own;
+  plug();
 }
 
-SwitchLink::~SwitchLink() {
+SwitchLink::~SwitchLink() { unplug(); }
+
+void SwitchLink::plug() {
+  if (queue_) return;
+  auto queue = std::make_shared<FrameQueue>(notify_);
+  switch_->join(queue, own_ ? &*own_ : nullptr, teaches_);
+  queue_ = std::move(queue);
+}
+
+void SwitchLink::unplug() {
+  if (!queue_) return;
   switch_->leave(queue_.get());
   queue_->close();
+  queue_.reset();
 }
 
 void SwitchLink::send(std::span<const std::uint8_t> frame) {
-  if (frame.size() < EthernetSwitch::kMinFrame) return;
+  if (frame.size() < EthernetSwitch::kMinFrame || !queue_) return;
   const EthernetSwitch::Outcome outcome = switch_->forward(queue_.get(), frame);
   counters_.sent += outcome.sent;
   counters_.overflow += outcome.overflow;
@@ -119,7 +131,7 @@ void SwitchLink::send(std::span<const std::uint8_t> frame) {
 }
 
 std::size_t SwitchLink::receive(Receiver& receiver, std::size_t budget) {
-  const std::size_t taken = queue_->drain(receiver, budget);
+  const std::size_t taken = queue_ ? queue_->drain(receiver, budget) : 0;
   counters_.received += taken;
   return taken;
 }

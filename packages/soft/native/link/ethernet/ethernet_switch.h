@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -92,6 +93,10 @@ class SwitchLink final : public Link {
   SwitchLink(std::shared_ptr<EthernetSwitch> to, const Mac* own, std::function<void()> notify, bool teaches = true);
   ~SwitchLink() override;
 
+  // Takes the port off the switch, and puts it back. Frames that wait for the port are lost.
+  void unplug();
+  void plug();
+
   std::uint8_t* reserve() override { return buffer_; }
   void commit(std::size_t size) override { send({buffer_, size}); }
   void flush() override {}
@@ -104,7 +109,10 @@ class SwitchLink final : public Link {
 
  private:
   std::shared_ptr<EthernetSwitch> switch_;
-  std::shared_ptr<FrameQueue> queue_;
+  std::optional<Mac> own_;
+  std::function<void()> notify_;
+  bool teaches_;
+  std::shared_ptr<FrameQueue> queue_;  // nullptr while it is unplugged
   SwitchCounters counters_;
   std::uint8_t buffer_[wire::kMaxFrame];
 };

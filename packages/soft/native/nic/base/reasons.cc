@@ -224,7 +224,7 @@ constexpr ReasonInfo kReasonTable[] = {
      "`verbs doctor` says who has UDP port 4791; choose another sgid_index"},
 
     {Reason::kQpType, "qp_type", "the device has no queue pairs of type {type:type}",
-     "RAW_PACKET is for devices of mlx5"},
+     "look at supported_qpts and raw_packet_caps of ibv_query_device_ex, and at the README of @verbs/soft"},
     {Reason::kQpParts, "qp_parts", "the protection domain or a completion queue is missing",
      "give pd, send_cq and recv_cq"},
     {Reason::kQpLimit, "qp_limit",
@@ -238,6 +238,27 @@ constexpr ReasonInfo kReasonTable[] = {
      "access {access:access} lets the peer write, and lacks LOCAL_WRITE", "give IBV_ACCESS_LOCAL_WRITE, too"},
     {Reason::kUnmapped, "unmapped", "the {length} bytes at {address:x} are not all mapped, or not with that access",
      "register memory that the program has, and may write to where access has writing"},
+
+    {Reason::kFlowQueuePair, "flow_queue_pair", "the queue pair is of type {type:type}, and flows are of frames",
+     "create the flow with a queue pair of type RAW_PACKET"},
+    {Reason::kFlowAttributes, "flow_attributes",
+     "the flow asks for comp_mask {comp_mask:x}, type {kind}, flags {flags:x} and {specs} specifications, which do not "
+     "go together",
+     "look at ibv_create_flow(3): no comp_mask, at most 10 specifications, none for a default flow"},
+    {Reason::kFlowPort, "flow_port", "the flow is for port {port}, and the device has {ports}",
+     "ports are numbered from 1"},
+    {Reason::kFlowForm, "flow_form",
+     "the device has no flow of type {kind} with flags {flags:x}: it steers received frames, each as one flow says",
+     "leave out IBV_FLOW_ATTR_SNIFFER and IBV_FLOW_ATTR_FLAGS_EGRESS"},
+    {Reason::kFlowSpecification, "flow_specification",
+     "specification {index} is of type {kind:x} and {size} bytes, which is none that the device matches",
+     "there are ETH, IPV4, IPV4_EXT (without flags), IPV6, TCP, UDP and VXLAN_TUNNEL, and the actions TAG and DROP, "
+     "each "
+     "with the size of its structure"},
+    {Reason::kFlowTag, "flow_tag", "the tag {tag:x} has more than 24 bits", "choose a smaller tag_id"},
+    {Reason::kFlowConflict, "flow_conflict",
+     "another flow of priority {priority} matches the same frames, and one of the two drops them or has another tag",
+     "give one of them another priority, or both the same action"},
 };
 static_assert(std::size(kReasonTable) == kReasons, "a reason is missing in the table");
 consteval bool is_in_order() {
@@ -417,6 +438,8 @@ const char* call_of(const ReasonEvent& event) {
       return "ibv_wr_complete";
     case Place::kRegMr:
       return "ibv_reg_mr";
+    case Place::kCreateFlow:
+      return "ibv_create_flow";
     default:
       return nullptr;
   }

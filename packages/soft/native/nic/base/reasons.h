@@ -119,6 +119,14 @@ enum class Reason : std::uint8_t {
   kUnknownAccess,
   kRemoteWithoutLocal,
   kUnmapped,
+  // A flow is not created.
+  kFlowQueuePair,
+  kFlowAttributes,
+  kFlowPort,
+  kFlowForm,
+  kFlowSpecification,
+  kFlowTag,
+  kFlowConflict,
   kCount,
 };
 inline constexpr std::size_t kReasons = static_cast<std::size_t>(Reason::kCount);
@@ -142,6 +150,7 @@ enum class Place : std::uint8_t {
   kCreateAh,
   kWrComplete,
   kRegMr,
+  kCreateFlow,
 };
 
 struct ReasonEvent {

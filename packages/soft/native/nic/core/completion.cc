@@ -131,6 +131,7 @@ void enter_error(Core& core, Qp& qp) {
 
 void enter_error(Core& core, Qp& qp, ibv_event_type event) {
   enter_error(core, qp);
+  if (qp.is_receive_queue) event = IBV_EVENT_WQ_FATAL;
   core.events.async({event, &qp, nullptr, qp.attr.port_num});
 }
 

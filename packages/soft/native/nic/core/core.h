@@ -24,16 +24,19 @@
 
 namespace verbs::soft::nic {
 
-// The steering of raw packets: decides where sent frames go and which queue pairs get received ones.
+// The steering of raw packets: decides where sent frames go and which queue pairs get received ones. The host has it:
+// it asks a vendor's model, or the NIC's own flows (nic/flow_table.h).
 
 class Qp;
 
-// Called from inside Scheduler::pump() and RawPackets::receive(). May call transmit() and deliver() of RawPackets, and
+// Called from inside the NIC's calls. May call transmit() and deliver() of RawPackets and receive() of FlowTable, and
 // nothing else of the NIC.
 class FrameSteering {
  public:
   virtual void send(std::uint8_t port_num, Qp* qp, verbs_soft_frame* frame) = 0;
   virtual void receive(std::uint8_t port_num, verbs_soft_frame* frame) = 0;
+  // Before the first RAW_PACKET queue pair is made, and after the last one is gone.
+  virtual void use(bool /*any*/) {}
 
  protected:
   ~FrameSteering() = default;
@@ -126,6 +129,7 @@ struct Core {
   MulticastTable multicast;
   std::uint32_t mad_psn = 0;
   std::uint64_t carried = 0;  // of counters.sent_pkts: those that were messages on their way (link/message.h)
+  std::uint32_t raw_qps = 0;  // RAW_PACKET queue pairs
   FrameBuffer frame;          // the raw packet in the steering's hands
   TimerHeap timers;           // of QPs
   ActiveList active;

@@ -13,6 +13,7 @@
 #include "nic/base/containers.h"
 #include "nic/base/limits.h"
 #include "nic/objects/completion_queue.h"
+#include "nic/objects/indirection_table.h"
 #include "nic/objects/protection_domain.h"
 #include "nic/objects/responder_state.h"
 #include "nic/objects/shared_receive.h"
@@ -157,6 +158,7 @@ class Qp : public TimerSlot {
   const Pd* remote_pd = nullptr;  // the PD that remote keys must belong to: `pd`, or that of the SRQ of an XRC packet
   std::uint32_t windows = 0;      // type 2 memory windows bound through this QP
   std::uint32_t groups = 0;       // multicast groups that it is attached to
+  std::uint32_t holders = 0;      // flows to it, and places in indirection tables
   void* owner = nullptr;
   std::uint32_t number = 0;
   ibv_qp_type type = IBV_QPT_RC;
@@ -165,10 +167,11 @@ class Qp : public TimerSlot {
   bool sq_sig_all = false;
   bool sqd_notify = false;
   bool draining = false;
-  bool self_loopback = false;    // RAW_PACKET: receives frames that its port sent to its own address
-  ibv_qp_attr attr = {};         // as modify set it and query returns it
-  wire::Path path;               // RC, UC, XRC: to the connected peer
-  wire::NetworkHeaders headers;  // of that path
+  bool is_receive_queue = false;  // RAW_PACKET: it is an ibv_wq
+  bool self_loopback = false;     // RAW_PACKET: receives frames that its port sent to its own address
+  ibv_qp_attr attr = {};          // as modify set it and query returns it
+  wire::Path path;                // RC, UC, XRC: to the connected peer
+  wire::NetworkHeaders headers;   // of that path
   // The tunnels of an RC QP's packets (wire/tunnel.h); nullptr: plain RoCE v2.
   std::shared_ptr<const wire::Tunnel> request_tunnel;
   std::shared_ptr<const wire::Tunnel> response_tunnel;
@@ -180,6 +183,8 @@ class Qp : public TimerSlot {
   link::Message::Route route;
   std::uint64_t neighbourhood = 0;
   std::unique_ptr<AttachedCounters> counters;  // nullptr without any
+  // RAW_PACKET: frames go to receive work queues. Such a queue pair has no queue of its own, no CQ and no states.
+  std::unique_ptr<Spread> spread;
 
   SendQueue sq;
   RecvQueue rq;

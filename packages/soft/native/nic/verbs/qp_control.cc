@@ -17,6 +17,7 @@ namespace {
 
 bool is_complete(const QpParts& parts, ibv_qp_type type) {
   if (type == IBV_QPT_XRC_RECV) return parts.xrcd != nullptr;
+  if (parts.spread != nullptr) return type == IBV_QPT_RAW_PACKET && parts.pd != nullptr;
   return parts.pd != nullptr && parts.send_cq != nullptr && (parts.recv_cq != nullptr || type == IBV_QPT_XRC_SEND);
 }
 
@@ -235,15 +236,23 @@ int QpControl::create(const QpParts& parts, ibv_qp_init_attr* attr, void* owner,
   auto made = std::make_unique<Qp>();
   set_parts(*made, parts, attr->qp_type);
   made->owner = owner;
+  if (parts.spread != nullptr) made->spread = std::make_unique<Spread>(*parts.spread);
   if (const int error = lay_out(core_, *attr, *made)) return error;
   Qp* raw = made.get();
   if (raw->srq != nullptr) raw->srq_sges.resize(raw->srq->queue.max_sge());
   if (raw->xrcd != nullptr) raw->srq_sges.resize(static_cast<std::size_t>(core_.config.limits.max_srq_sge));
   NumberSource* const numbers = core_.config.numbers;
   if (numbers != nullptr && !numbers->extend_to(core_.qps.next_new())) return ENOMEM;
+  const bool first_of_frames = raw->type == IBV_QPT_RAW_PACKET && core_.raw_qps == 0;
+  if (first_of_frames) core_.config.steering->use(true);
   const std::uint32_t index = core_.qps.insert(std::move(made));
-  if (index == 0) return ENOMEM;
+  if (index == 0) {
+    if (first_of_frames) core_.config.steering->use(false);
+    return ENOMEM;
+  }
   raw->number = index;
+  if (raw->type == IBV_QPT_RAW_PACKET) ++core_.raw_qps;
+  if (raw->spread != nullptr) ++raw->spread->table->users;
   count_user(*raw, 1);
   *qp = raw;
   return 0;
@@ -271,6 +280,7 @@ int check_change(Core& core, const Qp& qp, ibv_qp_state to, const ibv_qp_attr& a
 
 int QpControl::modify(Qp* modified, const ibv_qp_attr* attributes, int attr_mask) {
   Qp& qp = *modified;
+  if (qp.spread != nullptr) return EOPNOTSUPP;
   const int mask = applicable_attributes(qp.type, attr_mask);
   const ibv_qp_attr& attr = *attributes;
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? attr.qp_state : qp.state;
@@ -312,7 +322,7 @@ int QpControl::query(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_att
 }
 
 int QpControl::destroy(Qp* qp) {
-  if (qp->groups > 0) return EBUSY;
+  if (qp->groups > 0 || qp->holders > 0) return EBUSY;
   revoke_all_references(core_, *qp);
   core_.timers.remove(*qp);
   core_.active.remove(*qp);
@@ -326,7 +336,10 @@ int QpControl::destroy(Qp* qp) {
   if (qp->send_cq != nullptr) qp->send_cq->forget_qp(qp->number);
   if (qp->recv_cq != nullptr && qp->recv_cq != qp->send_cq) qp->recv_cq->forget_qp(qp->number);
   count_user(*qp, -1);
+  if (qp->spread != nullptr) --qp->spread->table->users;
+  const bool last_of_frames = qp->type == IBV_QPT_RAW_PACKET && --core_.raw_qps == 0;
   erase(core_.qps, qp->number);
+  if (last_of_frames) core_.config.steering->use(false);
   return 0;
 }
 

@@ -17,8 +17,9 @@ struct QpParts {
   Pd* pd = nullptr;
   Cq* send_cq = nullptr;
   Cq* recv_cq = nullptr;
-  Srq* srq = nullptr;    // nullptr: a receive queue of its own
-  Xrcd* xrcd = nullptr;  // an XRC target has only this one; an XRC initiator has no recv_cq
+  Srq* srq = nullptr;              // nullptr: a receive queue of its own
+  Xrcd* xrcd = nullptr;            // an XRC target has only this one; an XRC initiator has no recv_cq
+  const Spread* spread = nullptr;  // RAW_PACKET: instead of the CQs and the queues
 };
 
 class QpControl {
@@ -29,10 +30,11 @@ class QpControl {
   // QP type) or ENOMEM.
   int create(const QpParts& parts, ibv_qp_init_attr* attr, void* owner, Qp** qp);
   // 0, or EINVAL: a transition that the state machine does not have (qp_transitions.h), or an attribute out of range.
+  // EOPNOTSUPP: a queue pair without states.
   int modify(Qp* qp, const ibv_qp_attr* attr, int mask);
   // Leaves the pd, cq and srq pointers of *init_attr alone. 0.
   int query(const Qp* qp, ibv_qp_attr* attr, ibv_qp_init_attr* init_attr) const;
-  int destroy(Qp* qp);  // 0, or EBUSY while it is attached to a multicast group
+  int destroy(Qp* qp);  // 0, or EBUSY: multicast groups, flows or tables have it
 
   // The operations of `mask` (CompletionCounter::Operation) count there until the QP is destroyed. EINVAL: the QP is
   // not in RESET or INIT, or counts one of them elsewhere; EOPNOTSUPP: an operation that cannot be counted.

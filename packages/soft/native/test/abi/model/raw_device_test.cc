@@ -96,7 +96,7 @@ TEST_CASE("only a model that is at work sends and delivers") {
 
 TEST_CASE("switch and tap are for devices with raw packets, a tap for one port") {
   register_frame_model();
-  configure("p,switch=x;q,kind=frames");
+  configure("p,kind=frameless,switch=x;q,kind=frames");
   ibv_device** list = ibv_get_device_list(nullptr);
   REQUIRE(list);
   CHECK(list[0] != nullptr);

@@ -74,7 +74,8 @@ TEST_CASE("create_qp_ex rejects features that the device lacks") {
   attr.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
   attr.create_flags = IBV_QP_CREATE_CVLAN_STRIPPING;
   CHECK(rejected(attr) == EOPNOTSUPP);
-  attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_RX_HASH;
+  attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
+  attr.max_tso_header = 64;
   CHECK(rejected(attr) == EOPNOTSUPP);
   attr.comp_mask = IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
   CHECK(rejected(attr) == EINVAL);

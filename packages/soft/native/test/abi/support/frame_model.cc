@@ -57,13 +57,18 @@ void register_frame_model() {
                                       .raw_send = send,
                                       .raw_receive = receive,
                                       .raw_packet_caps = IBV_RAW_PACKET_CAP_IP_CSUM};
-  static const int registered = soft()->register_model(&model);
+  static const verbs_soft_model without = [] {
+    verbs_soft_model made{};
+    made.kind = "frameless";
+    return made;
+  }();
+  static const int registered = soft()->register_model(&model) + soft()->register_model(&without);
   REQUIRE(registered == 0);
 }
 
 void configure_frames(const std::string& options) {
   register_frame_model();
-  configure("f0,kind=frames" + options + ";f1,kind=frames,ports=2" + options + ";plain0");
+  configure("f0,kind=frames" + options + ";f1,kind=frames,ports=2" + options + ";plain0,kind=frameless");
 }
 
 ibv_qp_state state_of(ibv_qp* qp) {

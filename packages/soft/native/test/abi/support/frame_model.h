@@ -23,7 +23,7 @@ struct FrameReceiver {
   verbs_soft_delivery delivery;
 };
 
-// Registers the kind "frames", once.
+// Registers the kinds "frames" and "frameless", once.
 void register_frame_model();
 // Under the lock of the receiver's device.
 void add_receiver(const FrameReceiver& receiver);
@@ -62,7 +62,7 @@ inline Bytes frame_of(const Address& to, const Address& from, std::size_t size) 
 inline constexpr std::size_t kReceiveAt = 64 << 10;
 inline constexpr std::uint32_t kRoom = 8192;
 
-// f0 with one port, f1 with two, and plain0 without raw packets.
+// f0 with one port, f1 with two, and plain0, whose model has no raw packets.
 void configure_frames(const std::string& options = "");
 ibv_qp_state state_of(ibv_qp* qp);
 

@@ -60,6 +60,28 @@ TEST_CASE("a switch floods frames to unknown addresses, and learns") {
   CHECK(b.notifications == 3);  // each time the queue was empty
 }
 
+TEST_CASE("a port that is unplugged sends and receives nothing, and forgets what waited") {
+  const auto joined = std::make_shared<EthernetSwitch>();
+  Port a(joined, &kMacA), b(joined, &kMacB), tap(joined, nullptr);
+  a.link.send(frame(kMacB, kMacA));
+  b.link.unplug();
+  b.link.unplug();
+  CHECK(b.take() == 0);
+  a.link.send(frame(kMacB, kMacA));  // an unknown address now
+  CHECK(tap.take() == 1);
+  b.link.send(frame(kMacA, kMacB));
+  CHECK(a.take() == 0);
+  CHECK(b.link.counters().sent == 0);
+  b.link.plug();
+  b.link.plug();
+  CHECK(b.take() == 0);
+  a.link.send(frame(kMacB, kMacA));
+  CHECK(b.take() == 1);
+  CHECK(tap.take() == 0);
+  b.link.send(frame(kMacA, kMacB));
+  CHECK(a.take() == 1);
+}
+
 TEST_CASE("a port that does not teach replays both sides of a conversation") {
   const auto joined = std::make_shared<EthernetSwitch>();
   Port player(joined, &kMacA, false), listener(joined, &kMacB);
