@@ -206,8 +206,8 @@ describe('verbs run', () => {
 
 // It would take the loopback address of the GID table, which leads to no other host.
 describeTwoHosts(12, (host) => {
-  const indexOfUcx = (wrap: readonly string[], env: NodeJS.ProcessEnv, options: readonly string[] = []) => {
-    const script = 'console.log(process.env.UCX_IB_GID_INDEX)';
+  const indices = (wrap: readonly string[], env: NodeJS.ProcessEnv, options: readonly string[] = []) => {
+    const script = 'console.log(process.env.UCX_IB_GID_INDEX, process.env.FI_VERBS_GID_IDX)';
     const [command = '', ...rest] = [...wrap, process.execPath, VERBS, 'run', ...options, ...node(script)];
     const { stdout, stderr } = spawnSync(command, rest, { env: { ...process.env, ...env }, encoding: 'utf8' });
     expect(stderr).toBe('');
@@ -215,17 +215,18 @@ describeTwoHosts(12, (host) => {
   };
 
   it.each<[string, NodeJS.ProcessEnv, string[]]>([
-    ['1', {}, []],
-    ['1', { VERBS_SOFT: 'soft0,mtu=1024' }, []],
-    ['3', { UCX_IB_GID_INDEX: '3' }, []],
-    ['undefined', { VERBS_SOFT: 'soft0,addr=127.77.3.1' }, []],
-    ['undefined', {}, ['--device', 'soft0,link=process']],
-    ['undefined', { VERBS_SOFT: `soft0,addr=${host.ipv4}` }, []],
-  ])('verbs run tells UCX index %s with %j %j', (index, env, options) => {
-    expect(indexOfUcx(host.wrap, { VERBS_SOFT: 'soft0', ...env }, options)).toBe(index);
+    ['1 1', {}, []],
+    ['1 1', { VERBS_SOFT: 'soft0,mtu=1024' }, []],
+    ['3 1', { UCX_IB_GID_INDEX: '3' }, []],
+    ['1 2', { FI_VERBS_GID_IDX: '2' }, []],
+    ['undefined undefined', { VERBS_SOFT: 'soft0,addr=127.77.3.1' }, []],
+    ['undefined undefined', {}, ['--device', 'soft0,link=process']],
+    ['undefined undefined', { VERBS_SOFT: `soft0,addr=${host.ipv4}` }, []],
+  ])('verbs run tells UCX and libfabric the indices %s with %j %j', (index, env, options) => {
+    expect(indices(host.wrap, { VERBS_SOFT: 'soft0', ...env }, options)).toBe(index);
   });
 
-  it('verbs run tells UCX nothing where there is loopback only', () => {
-    expect(indexOfUcx(['unshare', '--net'], { VERBS_SOFT: 'soft0' })).toBe('undefined');
+  it('verbs run tells them nothing where there is loopback only', () => {
+    expect(indices(['unshare', '--net'], { VERBS_SOFT: 'soft0' })).toBe('undefined undefined');
   });
 });

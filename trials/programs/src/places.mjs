@@ -28,8 +28,8 @@ import process from 'node:process';
 /** Those of docs/guides/two-hosts.md. */
 const addresses = ['10.0.0.1', '10.0.0.2'];
 
-/** UCX takes the first entry of a GID table, which leads to this machine only (packages/cli/src/launch/launch.ts). */
-const ofHosts = { UCX_IB_GID_INDEX: '1' };
+/** The first entry of a GID table leads to this machine only (packages/cli/src/launch/launch.ts). */
+const ofHosts = { UCX_IB_GID_INDEX: '1', FI_VERBS_GID_IDX: '1' };
 
 /** @returns {Generator<Place>} */
 export function* places() {

@@ -103,17 +103,17 @@ function environmentFor(
     ...(options.faults !== undefined && { faults: options.faults }),
     ...(collection && { capture: collection.pattern }),
   });
-  return { ...forUcx(configuration), ...process.env, ...environment, VERBS_SOFT: configuration };
+  return { ...gidIndices(configuration), ...process.env, ...environment, VERBS_SOFT: configuration };
 }
 
 /**
- * UCX takes the first IPv4 entry of a GID table by itself. That is the loopback address, which leads to no other host. Where
- * the device has the addresses of the host, the first one is entry 1.
+ * UCX takes the first IPv4 entry of a GID table by itself, and libfabric the first entry, for datagrams. That is the loopback
+ * address, which leads to no other host. Where the device has the addresses of the host, the first one is entry 1.
  */
-function forUcx(configuration: string): NodeJS.ProcessEnv {
+function gidIndices(configuration: string): NodeJS.ProcessEnv {
   const outer = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   const alone = outer.every(({ internal }) => internal) || /[\s,;](addr=|gids=|link=process)/.test(configuration);
-  return alone ? {} : { UCX_IB_GID_INDEX: '1' };
+  return alone ? {} : { UCX_IB_GID_INDEX: '1', FI_VERBS_GID_IDX: '1' };
 }
 
 /** Reports the NIC's own reason before the program starts, which could only report that it finds no device. */

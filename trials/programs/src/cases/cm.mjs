@@ -6,7 +6,7 @@ import { newPort, words } from './case.mjs';
 /** @import { Place } from '../places.mjs' */
 
 /** @param {Place} place @returns {Generator<Case>} */
-export function* cmCases({ name, compiler, server: { address } }) {
+export function* cmCases({ name, compiler, server: { address }, client }) {
   for (const [server, client] of [
     ['-s -C 20 -v', '-c -C 20 -v -V'],
     ['-s -C 1000', '-c -C 1000 -V'],
@@ -57,12 +57,12 @@ export function* cmCases({ name, compiler, server: { address } }) {
   yield {
     program: 'mckey',
     name: 'a multicast group',
-    server: group,
-    client: [...group, '-s'],
+    server: [...group, '-b', address],
+    client: [...group, '-s', '-b', client.address],
     prints: /return status 0/,
   };
   yield cmtime(compiler, address);
-  yield* perftest(address);
+  yield* perftest(address, name === 'hosts' ? 1 : 0);
   yield* qperf(address);
   yield {
     program: 'ibv_asyncwatch',
@@ -125,13 +125,17 @@ function* endpoints(address) {
   }
 }
 
-/** @param {string} address @returns {Generator<Case>} */
-function* perftest(address) {
+/**
+ * @param {string} address
+ * @param {number} index of the GID where the connection manager does not choose: the first one leads to its host only
+ * @returns {Generator<Case>}
+ */
+function* perftest(address, index) {
   const tests = ['send_lat', 'send_bw', 'write_lat', 'write_bw', 'read_lat', 'read_bw', 'atomic_lat', 'atomic_bw'];
   // Addresses over TCP: of XRC queue pairs.
   for (const args of ['send_lat -c XRC', 'send_bw -c XRC', 'write_lat -c XRC', 'read_lat -c XRC']) {
     const port = newPort();
-    const command = words(`ib_${args} -x 0 -F -n 200 -p ${port}`);
+    const command = words(`ib_${args} -x ${index} -F -n 200 -p ${port}`);
     yield { program: 'perftest', name: args, port, server: command, client: [...command, address], prints: /#bytes/ };
   }
   for (const args of [...tests, 'send_lat -c UD', 'send_bw -c UD -s 1024', 'send_bw -b', 'write_bw -q 4']) {
