@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { links } from '../../vitest.links.ts';
 
-// Services are found by their names, and each name is there once in a directory.
+/** Of a project. Each of its files has a directory in there. */
 const env = () => {
   const directory = mkdtempSync(join(tmpdir(), 'verbs-doca-comm-test-'));
   process.once('exit', () => {
@@ -25,9 +25,8 @@ const overComch = (name: string, link: string, files: string) => ({
     env: { VERBS_SOFT_LINK: link, ...env(), VERBS_DOCA_API: 'comch' },
   },
 });
-(config['test'] as { projects: unknown[] }).projects.push(
-  overComch('comch', 'shm', `${moving},${others}`),
-  overComch('comch-udp', 'udp', moving),
-);
+const { projects } = config['test'] as { projects: { test: { setupFiles?: string[] } }[] };
+projects.push(overComch('comch', 'shm', `${moving},${others}`), overComch('comch-udp', 'udp', moving));
+for (const { test } of projects) test.setupFiles = [...(test.setupFiles ?? []), 'test/helpers/own-directory.ts'];
 
 export default config;
