@@ -23,10 +23,11 @@ const overComch = (name: string, link: string, files: string) => ({
     name,
     include: [`test/{${files}}.test.ts`],
     env: { VERBS_SOFT_LINK: link, ...env(), VERBS_DOCA_API: 'comch' },
+    setupFiles: [],
   },
 });
-const { projects } = config['test'] as { projects: { test: { setupFiles?: string[] } }[] };
+const { projects } = config['test'] as { projects: { test: { setupFiles: string[] } }[] };
 projects.push(overComch('comch', 'shm', `${moving},${others}`), overComch('comch-udp', 'udp', moving));
-for (const { test } of projects) test.setupFiles = [...(test.setupFiles ?? []), 'test/helpers/own-directory.ts'];
+for (const { test } of projects) test.setupFiles = [...test.setupFiles, 'test/helpers/own-directory.ts'];
 
 export default config;
