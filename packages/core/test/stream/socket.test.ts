@@ -223,8 +223,7 @@ describe('a socket', () => {
     const regions = () =>
       openObjects().filter((object) => object instanceof MemoryRegion && object.pd === client.qp?.pd);
     expect(regions()).toHaveLength(1);
-    client.write('');
-    await sleep(10);
+    await new Promise((written) => client.write('', written));
     expect(regions()).toHaveLength(1);
     client.write('x');
     expect(String(((await once(server, 'data')) as [Buffer])[0])).toBe('x');
