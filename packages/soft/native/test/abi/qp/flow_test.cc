@@ -106,17 +106,24 @@ TEST_CASE("a queue pair with a flow is not destroyed before it; a flow that is g
   check_addresses<ibv_flow>(ENOENT, flow, nullptr, destroy);
 }
 
+namespace {
+
+// A raw queue pair whose domain and queue go with the context.
+ibv_qp* create_raw(ibv_context* context) {
+  ibv_qp_init_attr init{};
+  init.send_cq = init.recv_cq = ibv_create_cq(context, 4, nullptr, nullptr, 0);
+  init.qp_type = IBV_QPT_RAW_PACKET;
+  init.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 0};
+  return ibv_create_qp(ibv_alloc_pd(context), &init);
+}
+
+}  // namespace
+
 TEST_CASE("what is left of a context goes with it, flows and all") {
   configure("a");
   for (int round = 0; round < 3; ++round) {
     const Context context = open_device("a");
-    ibv_pd* pd = ibv_alloc_pd(context.get());
-    ibv_cq* cq = ibv_create_cq(context.get(), 4, nullptr, nullptr, 0);
-    ibv_qp_init_attr init{};
-    init.send_cq = init.recv_cq = cq;
-    init.qp_type = IBV_QPT_RAW_PACKET;
-    init.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 0};
-    ibv_qp* qp = ibv_create_qp(pd, &init);
+    ibv_qp* qp = create_raw(context.get());
     REQUIRE(qp);
     ibv_flow_attr attr{};
     attr.port = 1;
@@ -152,12 +159,7 @@ TEST_CASE("a strict device asks for the capability of the kernel") {
   const auto create = [](const char* text) {
     configure(text);
     const Context context = open_device("a");
-    ibv_pd* pd = ibv_alloc_pd(context.get());
-    ibv_cq* cq = ibv_create_cq(context.get(), 4, nullptr, nullptr, 0);
-    ibv_qp_init_attr init{};
-    init.send_cq = init.recv_cq = cq;
-    init.qp_type = IBV_QPT_RAW_PACKET;
-    return ibv_create_qp(pd, &init) ? 0 : errno;
+    return create_raw(context.get()) ? 0 : errno;
   };
   const auto without = [&](const char* text) {
     return in_child([&] {
