@@ -1,15 +1,21 @@
-// Processes of programs in several languages at one address, each connected with all others: languages.mjs INDEX COMMANDS.
-// INDEX: of the GID. COMMANDS: a list of commands as JSON. ../languages/README.md has what they say to each other.
+// Processes of programs in several languages at one address, each connected with all others:
+// languages.mjs INDEX COMMANDS [ROUNDS]. INDEX: of the GID. COMMANDS: a list of commands as JSON. With ROUNDS others disturb
+// them, as chaos does: a peer stands still for a while, a strange process at the same address is killed, a debugger comes.
+// ../languages/README.md has what they say to each other.
 import { spawn, spawnSync } from 'node:child_process';
-import { on } from 'node:events';
+import { on, once } from 'node:events';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { processes } from '@verbs/soft';
+import { debug } from '../../chaos/src/harness/debugger.mjs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { root } from '../../../tools/setup/src/paths.mjs';
 
-const ROUNDS = 50;
-const [index = '', commands = ''] = process.argv.slice(2);
+const [index = '', commands = '', disturbedRounds] = process.argv.slice(2);
+const ROUNDS = Number(disturbedRounds ?? 50);
+/** A peer may stand still for less than the retries of a connection take (timeout 14, 7 times). */
+const STILL_MS = 300;
 /** @type {string[][]} */
 const all = JSON.parse(commands);
 
@@ -53,6 +59,49 @@ class Peer {
   }
 }
 
+/**
+ * Disturbs the peers until `end`, each time in one of three ways, and says how often.
+ * @param {Promise<unknown>} end
+ */
+async function disturbUntil(end) {
+  const count = { stops: 0, kills: 0, debuggers: 0, over: false };
+  const noted = () => (count.over = true);
+  end.then(noted, noted);
+  for (let turn = 0; !count.over; turn++) {
+    const { child } = /** @type {Peer} */ (peers[turn % peers.length]);
+    if (turn % 3 === 0) {
+      child.kill('SIGSTOP');
+      await sleep(Math.random() * STILL_MS);
+      child.kill('SIGCONT');
+      count.stops++;
+    } else if (turn % 3 === 1) {
+      await killStrangers();
+      count.kills += 2;
+    } else {
+      await debug(child.pid ?? 0, Math.random() * STILL_MS);
+      count.debuggers++;
+    }
+    await sleep(20);
+  }
+  return `${count.stops} stops, ${count.kills} kills beside them, ${count.debuggers} debuggers`;
+}
+
+/** Two more processes of the address, which talk, and are killed as they do. */
+async function killStrangers() {
+  // Line by line, so that what it prints first tells that it has its queue pair.
+  const args = ['-oL', 'ibv_rc_pingpong', '-g', index, '-n', '1000000'];
+  const start = async (/** @type {string[]} */ host) => {
+    const child = spawn('stdbuf', [...args, ...host], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(child, 'exit');
+    await once(child.stdout, 'data');
+    await sleep(50 + Math.random() * 100);
+    return { child, ended };
+  };
+  const strangers = [await start([]), await start(['localhost'])];
+  for (const { child } of strangers) child.kill('SIGKILL');
+  await Promise.all(strangers.map(({ ended }) => ended));
+}
+
 const peers = all.map((command, number) => new Peer(command, number));
 process.once('exit', () => {
   for (const { child } of peers) child.kill('SIGKILL');
@@ -67,7 +116,9 @@ peers.forEach((peer, number) => {
 await Promise.all(peers.map((peer) => peer.says('connected')));
 for (const peer of peers) peer.hear('go');
 const messages = ROUNDS * (peers.length - 1);
-for (const [number, [came]] of (await Promise.all(peers.map((peer) => peer.says('done')))).entries()) {
+const finished = Promise.all(peers.map((peer) => peer.says('done')));
+const disturbed = disturbedRounds === undefined ? '' : `, ${await disturbUntil(finished)}`;
+for (const [number, [came]] of (await finished).entries()) {
   if (Number(came) !== messages) throw new Error(`${all[number]?.join(' ')}: ${came} of ${messages} messages`);
 }
 
@@ -85,5 +136,5 @@ for (const { child, command } of peers) {
 for (const { child } of peers) child.stdin.end();
 const statuses = await Promise.all(peers.map(({ ended }) => ended));
 if (statuses.some((status) => status !== 0)) throw new Error(`they ended with ${statuses.join(', ')}`);
-console.log(`${peers.length} processes at ${[...gids].join('')}, ${peers.length * messages} messages`);
+console.log(`${peers.length} processes at ${[...gids].join('')}, ${peers.length * messages} messages${disturbed}`);
 process.exit(0);

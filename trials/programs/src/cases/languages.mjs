@@ -42,11 +42,13 @@ export function* languageCases(place, folder) {
     ['php', file('peer.php')],
     [process.execPath, file('peer.mjs')],
   ];
+  const what = 'in C, C++, Rust, Go, D, Fortran, Python, Lua, PHP and JavaScript, all pairs';
+  const command = [process.execPath, ends, place.name === 'processes' ? '0' : '1', JSON.stringify(commands)];
+  const cannot = failed.length > 0 && { cannot: failed.join('; ') };
+  yield { program: 'ten processes', name: what, client: command, prints: /^10 processes at /m, ...cannot };
   yield {
-    program: 'ten processes',
-    name: 'in C, C++, Rust, Go, D, Fortran, Python, Lua, PHP and JavaScript, all pairs',
-    client: [process.execPath, ends, place.name === 'processes' ? '0' : '1', JSON.stringify(commands)],
-    prints: /^10 processes at /m,
-    ...(failed.length > 0 && { cannot: failed.join('; ') }),
+    ...{ program: 'ten processes', name: `${what}, while others are stopped and killed`, limit: 300, ...cannot },
+    client: [...command, '3000'],
+    prints: /^10 processes at .* [1-9]\d* stops, [1-9]\d* kills .* [1-9]\d* debuggers/m,
   };
 }
