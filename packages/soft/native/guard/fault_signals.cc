@@ -102,10 +102,9 @@ bool defer_signal(const siginfo_t& info) {
 namespace {
 
 constexpr int kCalls = 64;
-// The share of a system call's time that is certainly less than one: the processor may be faster later, at a higher
-// clock or without a neighbour that shares its core, and the counter is not.
+// An answer is believed for as many times the time that the question takes.
+constexpr std::uint64_t kBelief = 64;
 constexpr std::uint64_t kShare = 4;
-constexpr std::uint64_t kCoarse = 8;  // ticks; a counter that makes less in that time is one or two late at each end
 constexpr std::uint64_t kUnmeasured = UINT64_MAX;
 
 // The shortest of all.
@@ -136,7 +135,7 @@ std::uint64_t measure() {
 
 }  // namespace
 
-constinit std::atomic<std::uint64_t> KnownMask::limit{0};
+constinit std::atomic<std::uint64_t> KnownMask::lasts{0};
 constinit thread_local KnownMask known_mask VERBS_FAST_TLS;
 
 void KnownMask::learn(std::uint64_t taken) {
@@ -144,9 +143,9 @@ void KnownMask::learn(std::uint64_t taken) {
   const std::uint64_t now = std::min(taken, before == kUnmeasured ? measure() : before);
   if (now != before) {
     shortest.store(now, std::memory_order_relaxed);
-    limit.store(now / kShare >= kCoarse ? now / kShare : 0, std::memory_order_relaxed);
+    lasts.store(kBelief * now, std::memory_order_relaxed);
   }
-  known_ = limit.load(std::memory_order_relaxed) != 0;
+  asked_at_ = ticks();
 }
 
 }  // namespace verbs::soft::guard

@@ -9,9 +9,9 @@
 
 #include "guard/access_guard.h"
 
-// What a thread knows about its signal mask without asking the kernel. The mask of a thread changes only in the kernel.
-// So when less time has passed since the thread left the library than the way into the kernel and back takes, the mask
-// is what it was. A thread that polls in a loop asks once for many steps that way.
+// What a thread knows about its signal mask without asking the kernel: what the kernel said a moment ago. It is asked
+// so seldom that the question costs a thread which does nothing else less than a sixtieth of its time. The decision is
+// docs/decisions/0005.
 //
 // The time is that of the processor's own counter, in its ticks. How long a system call takes is measured: at the first
 // question by many more, and by each later one.
@@ -36,34 +36,16 @@ inline std::uint64_t ticks() {
 
 class KnownMask {
  public:
-  // The library's part of a call begins and ends. A thread that knows nothing pays for a comparison.
-  void enter() {
-    if (known_ && ticks() - left_ >= limit.load(std::memory_order_relaxed)) known_ = false;
-  }
-  void leave() {
-    if (known_) left_ = ticks();
-  }
-
-  // Whether the thread does not block the signals of faults for sure.
-  bool admits_faults() {
-    if (!known_) return false;
-    // A handler that ran meanwhile may have changed the mask to which it returned.
-    if (++uses_ % kUses != 0) return true;
-    known_ = false;
-    return false;
-  }
+  // Whether the kernel has just said that the thread does not block the signals of faults.
+  bool admits_faults() const { return asked_at_ != 0 && ticks() - asked_at_ < lasts.load(std::memory_order_relaxed); }
   // The kernel said so, by a system call that took this long.
   void learn(std::uint64_t taken);
 
  private:
-  static constexpr unsigned kUses = 64;
+  // How long the answer is believed; 0 until it is measured, and where the counter is too slow.
+  static std::atomic<std::uint64_t> lasts;
 
-  // Less time than a system call takes; 0 until it is measured, and where the counter is too coarse or too slow.
-  static std::atomic<std::uint64_t> limit;
-
-  std::uint64_t left_ = 0;
-  unsigned uses_ = 0;
-  bool known_ = false;
+  std::uint64_t asked_at_ = 0;
 };
 
 extern constinit thread_local KnownMask known_mask VERBS_FAST_TLS;
@@ -80,7 +62,7 @@ void end_admission();
 
 // Before a guarded access to memory of a region: this thread takes the signals of faults from now on, and the fault
 // handler is in front. The step must end by restore_fault_signals(); the device's lock does that when it is released.
-// One system call in a step, or none if the thread was away for a moment only (KnownMask).
+// One system call in a step, or none if it was made in a step just before (KnownMask).
 inline void admit_fault_signals() {
   if (!admitted) begin_admission();
 }
@@ -88,11 +70,7 @@ inline void admit_fault_signals() {
 // The mask is as before the step.
 inline void restore_fault_signals() {
   if (admitted) end_admission();
-  known_mask.leave();
 }
-
-// A step of this thread begins, whether or not it touches regions.
-inline void begin_step() { known_mask.enter(); }
 
 // For a thread of the NIC that never blocks them: spares the system call.
 void trust_this_thread();

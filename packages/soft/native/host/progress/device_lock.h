@@ -45,7 +45,6 @@ class FutexMutex {
 class DeviceLock {
  public:
   void lock() {
-    guard::begin_step();
     if (mutex_.try_lock()) return;
     waiting_.fetch_add(1, std::memory_order_relaxed);
     {
@@ -54,10 +53,7 @@ class DeviceLock {
     }
     waiting_.fetch_sub(1, std::memory_order_relaxed);
   }
-  bool try_lock() {
-    guard::begin_step();
-    return mutex_.try_lock();
-  }
+  bool try_lock() { return mutex_.try_lock(); }
   void unlock() {
     mutex_.unlock();
     guard::restore_fault_signals();  // a step of the NIC ends
@@ -76,7 +72,6 @@ class DeviceLock {
 
   void lock_after_others() {
     if (waiting_.load(std::memory_order_relaxed) == 0) return lock();
-    guard::begin_step();
     // A thread that waits for the lock holds the turnstile until it has the lock.
     const std::lock_guard pass(turnstile_);
     mutex_.lock();
