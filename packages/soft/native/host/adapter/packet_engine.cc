@@ -256,7 +256,10 @@ void PacketEngine::stay_awake() {
 }
 
 void PacketEngine::mark_inherited() {
-  for (const auto& port : ports_) port->addresses().abandon();
+  for (const auto& port : ports_) {
+    port->abandon_capture();
+    port->addresses().abandon();
+  }
   numbers_->abandon();
   if (raw_) raw_->mark_inherited();
 }

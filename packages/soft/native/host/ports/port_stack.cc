@@ -100,6 +100,10 @@ void PortStack::flush_capture() {
   if (const auto writer = stack_->writer()) writer->flush();
 }
 
+void PortStack::abandon_capture() {
+  if (const auto writer = stack_->writer()) writer->abandon();
+}
+
 void PortStack::set_faults(std::unique_ptr<link::FaultLink> faults) {
   stack_->set_faults(std::move(faults));
   timed_ = stack_->is_timed();

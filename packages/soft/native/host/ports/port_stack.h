@@ -81,6 +81,7 @@ class PortStack final : public link::Transmitter {
   std::shared_ptr<link::PcapngWriter> capture_writer() const;  // nullptr without a capture
   int stop_capture();                                          // the error that ended the capture early, or 0
   void flush_capture();
+  void abandon_capture();  // in a forked child
   // As LinkStack's.
   std::unique_ptr<link::FaultLink> make_faults(const link::FaultPlan& plan) { return stack_->make_faults(plan); }
   void set_faults(std::unique_ptr<link::FaultLink> faults);

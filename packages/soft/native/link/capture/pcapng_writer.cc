@@ -148,6 +148,12 @@ PcapngWriter::~PcapngWriter() {
   if (fd_ >= 0) close(fd_);
 }
 
+void PcapngWriter::abandon() {
+  if (fd_ >= 0) close(fd_);
+  fd_ = -1;
+  buffer_.clear();
+}
+
 template <typename T>
 void PcapngWriter::put(T value) {
   put_bytes(&value, sizeof value);

@@ -37,6 +37,9 @@ class PcapngWriter {
   void write(std::span<const std::uint8_t> frame, PacketDirection direction, std::uint64_t time,
              CaptureInterface interface = CaptureInterface::kIp);
   void flush();
+  // In a forked child: the file is the parent's, who alone writes it, and whose lock on it would live as long as the
+  // child.
+  void abandon();
 
   // 0, or the errno that ended the capture. The comment of the file's section header then names it, too. It overwrites
   // a comment of the same length that the file has from the start, since a full disk accepts no new bytes.

@@ -1,5 +1,7 @@
 // verbs_soft.h: counters, faults, captures.
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -99,6 +101,26 @@ TEST_CASE("a capture has the frames of both directions") {
   }
   CHECK(read_file(path).size() > 0);
   CHECK(read_file(path).size() < 2000);
+  {
+    const End end("h");
+    CHECK(verbs_soft_capture_start("h", path.c_str(), 0, 0) == 0);
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      (void)!write(ends[1], "", 1);
+      pause();
+      _exit(0);
+    }
+    char there = 0;
+    REQUIRE(read(ends[0], &there, 1) == 1);
+    for (const int end_of_pipe : ends) close(end_of_pipe);
+    // A child that lives on does not keep the file.
+    CHECK(verbs_soft_capture_stop("h") == 0);
+    CHECK(verbs_soft_capture_start("h", path.c_str(), 0, 0) == 0);
+    kill(child, SIGKILL);
+    CHECK(waitpid(child, nullptr, 0) == child);
+  }
   unlink(path.c_str());
 
   rmdir(folder);
