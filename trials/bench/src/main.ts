@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release } from 'node:os';
 import { comparisons } from './comparisons.js';
+import { writeDocuments } from './report/documents.js';
 import { htmlReport } from './report/html.js';
 import { plural } from './report/format.js';
 import { describe, describeTargets } from './report/text.js';
@@ -33,7 +34,7 @@ export async function main(args: string[]): Promise<void> {
 }
 
 async function run(settings: Settings, args: readonly string[]): Promise<void> {
-  const { quick, only, json, html, baseline } = settings;
+  const { quick, only, json, html, write, baseline } = settings;
   const all = comparisons({ scale: quick ? 0.1 : 1, quick, ...(baseline !== undefined && { baseline }) });
   const wanted = all.filter(({ name }) => name.includes(only));
   if (wanted.length === 0) throw new Error(`no comparison has "${only}" in its name`);
@@ -48,6 +49,7 @@ async function run(settings: Settings, args: readonly string[]): Promise<void> {
   };
   if (results.some(({ contenders }) => contenders.some(({ failed }) => failed))) process.exitCode = 1;
   if (html !== undefined) writeFileSync(html, htmlReport(about, results));
+  if (write !== undefined) writeDocuments(write, about, results);
   if (json) {
     console.log(JSON.stringify({ ...about, results }, null, 2));
     return;

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 export const USAGE = `usage: npm run bench -- [--quick] [--rounds NUMBER] [--minutes NUMBER] [--only TEXT] [--json] [--html FILE]
-                        [--baseline DIR]
+                        [--write DIR] [--baseline DIR]
        npm run bench -- --install
 
 Measures the software NIC side by side with its peers, the contenders taking turns. A ratio is the median of the ratios
@@ -14,6 +14,7 @@ in the figures. Programs of others that are not installed are left out, and name
   --only TEXT      the comparisons with that in their names, for instance "64 bytes"
   --json           print the results as JSON
   --html FILE      write the report, with plots, to that file
+  --write DIR      the figures into the documents of that checkout; a run of everything
   --baseline DIR   a built checkout of a former state, for the target that is relative to it
   --install        install the Debian packages of the others' programs, as root; otherwise print the command`;
 
@@ -26,6 +27,7 @@ export interface Settings {
   only: string;
   json: boolean;
   html?: string;
+  write?: string;
   baseline?: string;
 }
 
@@ -45,12 +47,16 @@ export function readSettings(args: string[]): Settings | undefined {
       only: { type: 'string', default: '' },
       json: { type: 'boolean', default: false },
       html: { type: 'string' },
+      write: { type: 'string' },
       baseline: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
   if (values.help) return undefined;
-  const { quick, only, json, html, baseline } = values;
+  const { quick, only, json, html, write, baseline } = values;
+  if (write !== undefined && (quick || only !== '')) {
+    throw new Error('--write is for a run of everything: without --quick and --only');
+  }
   const rounds = Number(values.rounds ?? (quick ? QUICK_ROUNDS : ROUNDS));
   if (!Number.isSafeInteger(rounds) || rounds < 1) {
     throw new Error(`--rounds is ${values.rounds}: a whole number from 1 on is needed`);
@@ -64,6 +70,7 @@ export function readSettings(args: string[]): Settings | undefined {
     only,
     json,
     ...(html !== undefined && { html }),
+    ...(write !== undefined && { write }),
     ...(baseline !== undefined && { baseline }),
   };
 }

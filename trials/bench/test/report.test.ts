@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { logarithmic } from '../src/report/axis.js';
+import { replaceBetween, speedsOf, targetsOf } from '../src/report/documents.js';
 import { htmlReport } from '../src/report/html.js';
 import { svgPlot } from '../src/report/plot.js';
 import { plotsOf } from '../src/report/plots.js';
@@ -102,4 +103,40 @@ test('a plot of one point and of none can be drawn', () => {
   const plot = { title: 'one', axis: 'x', unit: 'y' };
   expect(svgPlot({ ...plot, lines: [{ name: 'a', points: [{ x: 1, y: 1 }] }] })).not.toMatch(/NaN|Infinity/);
   expect(svgPlot({ ...plot, lines: [] })).toBe('');
+});
+
+test('the documents have the targets and the speeds of a run, as tables that are formatted', () => {
+  expect(targetsOf(about, results).split('\n')).toEqual([
+    '2026-01-01 00:00, 2 processors a <model>, Linux 6, Node.js v1, 1 round: npm run bench',
+    '',
+    '| figure      | measured | target        |                 |',
+    '| ----------- | -------- | ------------- | --------------- |',
+    '| A against B | 2.00     | at most 1.50  | missed          |',
+    '| A against C | -        | at most 1.00  | not measured: C |',
+    '| A against B | 2.00     | at most 1.50  | missed          |',
+    '| A against C | -        | at most 1.00  | not measured: C |',
+    '| half of it  | 0.60     | at least 0.50 | reached         |',
+  ]);
+  const local = (name: string, contenders: ContenderResult[]): ComparisonResult => ({
+    ...{ name: `${name} between two devices, at the speeds of @verbs/core`, unit: '', better: 'small', targets: [] },
+    contenders,
+  });
+  const speeds = [
+    local('round trip of 64 bytes', [contender('C', 0.5), contender('awaited', 12.34)]),
+    local('stream of RDMA WRITEs of 64 bytes', [contender('C', 5_600_000), contender('awaited', 100_000)]),
+  ];
+  expect(speedsOf(speeds).split('\n')).toEqual([
+    '| way     | round trip | stream of RDMA WRITEs |',
+    '| ------- | ---------- | --------------------- |',
+    '| C       | 0.50 us    | 5.60 million/s        |',
+    '| awaited | 12.3 us    | 0.10 million/s        |',
+  ]);
+  expect(() => speedsOf(results)).toThrow('--write needs the comparison "stream of RDMA WRITEs of 64 bytes…"');
+});
+
+test('a document keeps what stands around the figures, and must have a place for them', () => {
+  expect(replaceBetween('a\n<!-- x -->\nold\n<!-- to here -->\nb', '<!-- x -->', 'new')).toBe(
+    'a\n<!-- x -->\n\nnew\n\n<!-- to here -->\nb',
+  );
+  expect(() => replaceBetween('a', '<!-- x -->', 'new')).toThrow('there is no <!-- x --> … <!-- to here -->');
 });

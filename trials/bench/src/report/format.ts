@@ -15,3 +15,19 @@ export function escaped(text: string): string {
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** What was measured where. */
+export interface Circumstances {
+  command: string;
+  date: string;
+  rounds: number;
+  processors: { model: string; count: number };
+  node: string;
+  kernel: string;
+}
+
+/** '2026-01-02 03:04, 2 processors MODEL, Linux 6.1, Node.js v20, 3 rounds: COMMAND' */
+export function circumstances({ command, date, rounds, processors, node, kernel }: Circumstances): string {
+  const machine = `${plural(processors.count, 'processor')} ${processors.model}, Linux ${kernel}`;
+  return `${date}, ${machine}, Node.js ${node}, ${plural(rounds, 'round')}: ${command}`;
+}

@@ -1,19 +1,9 @@
 import type { ComparisonResult, ContenderResult } from '../run/rounds.js';
-import { escaped, figure, plural } from './format.js';
+import { type Circumstances, circumstances, escaped, figure } from './format.js';
 import { svgPlot } from './plot.js';
 import { plotsOf } from './plots.js';
 import { STYLE } from './style.js';
 import { verdict } from './text.js';
-
-/** What was measured where. */
-export interface Circumstances {
-  command: string;
-  date: string;
-  rounds: number;
-  processors: { model: string; count: number };
-  node: string;
-  kernel: string;
-}
 
 /** The report as one file that needs no other. */
 export function htmlReport(about: Circumstances, results: readonly ComparisonResult[]): string {
@@ -28,7 +18,7 @@ export function htmlReport(about: Circumstances, results: readonly ComparisonRes
 </head>
 <body>
 <h1>Benchmarks of the software NIC</h1>
-<p>${escaped(`${about.date}, ${plural(about.processors.count, 'processor')} ${about.processors.model}, Linux ${about.kernel}, Node.js ${about.node}, ${plural(about.rounds, 'round')}: ${about.command}`)}</p>
+<p>${escaped(circumstances(about))}</p>
 <p class="note">All contenders ran in turn, in each round. Figures are medians of the rounds, ratios medians of the ratios within a
 round. Each measurement is tagged near or far, by a probe of how long a flag in shared memory takes from one processor to the
 other and back: figures of the two do not compare.</p>
