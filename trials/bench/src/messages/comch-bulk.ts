@@ -4,8 +4,8 @@ import { check, fill, play, rate, type Task, total, warmUp } from './ends.js';
 
 /** Messages on their way, as of the streams of WRITEs. The consumer has as many buffers. */
 const WINDOW = 16;
-/** Buffers to send from: one is free when the window has passed over it. */
-const SOURCES = 2 * WINDOW;
+/** Buffers to send from: one is filled while all others may be on their way. More would only need more of the cache. */
+const SOURCES = WINDOW + 1;
 
 const slot = (memory: ArrayBuffer, n: number, count: number, size: number) =>
   new Uint8Array(memory, (n % count) * size, size);
