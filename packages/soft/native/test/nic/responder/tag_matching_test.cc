@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <random>
 
 #include "link/faults/fault_plan.h"
 #include "nic/core/rendezvous.h"
@@ -771,5 +772,69 @@ TEST_CASE("messages and rendezvous of many sizes over a path that loses, doubles
                           {sge_of(matching.near.data() + 60000, 1024, matching.local)}) == 0);
       }
     }
+  }
+}
+
+TEST_CASE("random messages, headers and operations leave nothing behind") {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    CAPTURE(seed);
+    std::mt19937_64 random(seed);
+    const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
+    Matching matching(
+        {.mtu = IBV_MTU_256, .timeout = 8, .retry_cnt = 1, .rnr_retry = 1, .access = below(8) == 0 ? 0u : 7u}, 2, 4, 4,
+        below(2) == 0);
+    Station& b = matching.net.b;
+    std::vector<std::uint32_t> handles{0};
+    for (int i = 0; i < 60; ++i) {
+      const std::size_t qp = below(2);
+      switch (below(10)) {
+        case 0:
+        case 1: {
+          ibv_sge sge = matching.place(below(7), below(3) == 0 ? below(40) : kRoom);
+          ibv_ops_wr wr =
+              matching.addition(i, below(4), &sge, static_cast<int>(below(4)), below(3), below(4) == 0 ? 0 : 3);
+          if (matching.operate(&wr) == 0) handles.push_back(wr.tm.handle);
+          break;
+        }
+        case 2:
+          matching.other(IBV_WR_TAG_DEL, handles[below(handles.size())], static_cast<int>(below(4)));
+          break;
+        case 3:
+          matching.other(IBV_WR_TAG_SYNC, below(4), static_cast<int>(below(4)));
+          break;
+        case 4:
+          if (!matching.srq->queue.full()) matching.post(below(7), below(3) == 0 ? below(300) : kRoom);
+          break;
+        case 5:
+          matching.net.run(matching.net.now + below(5000) * kMicrosecond);
+          break;
+        case 6:
+          matching.poll();
+          matching.net.a.poll();
+          break;
+        default: {
+          matching.write_rendezvous(below(4), below(9000),
+                                    below(8) == 0 ? std::optional<std::uint32_t>(7) : std::nullopt);
+          matching.near[0] = static_cast<std::uint8_t>(below(20) == 0 ? below(256) : below(4));
+          const std::uint32_t length = below(2) == 0 ? 32 + below(33) : below(2000);
+          post_send(matching.net.a, matching.from[qp],
+                    {.opcode = below(8) == 0 ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND,
+                     .sges = {sge_of(matching.near.data(), length, matching.local)},
+                     .flags = below(2) == 0 ? unsigned{IBV_SEND_SIGNALED} : 0u});
+          if (below(20) != 0) break;
+          ibv_qp_attr attr = {};
+          attr.qp_state = below(2) == 0 ? IBV_QPS_ERR : IBV_QPS_RESET;
+          b.nic->qps().modify(matching.to[qp], &attr, IBV_QP_STATE);  // from RESET there is no way to ERR
+        }
+      }
+    }
+    if (below(2) == 0) matching.net.run();
+    for (nic::Qp* qp : matching.to) REQUIRE(b.nic->qps().destroy(qp) == 0);
+    for (int i = 0; i < 8; ++i) matching.poll();
+    // What is posted and not taken is in the queues, and nothing else is.
+    CHECK(matching.srq->queue.taken() == matching.srq->posted());
+    CHECK(matching.srq->tags->ops == matching.srq->tags->ops_released);
+    REQUIRE(b.nic->srqs().destroy(matching.srq) == 0);
+    REQUIRE(b.nic->cqs().destroy(matching.cq) == 0);
   }
 }
