@@ -79,13 +79,13 @@ export const records = [
       field('u64', 'wr_id'),
       field('u32', 'status'),
       field('u32', 'opcode'),
-      field('u32', 'vendor_err', 'of a failure; of a success the flow tag, if the completion queue reports it'),
+      field('u32', 'vendor_err', 'of a failure; of a success the flow tag, or the context of a matched tag'),
       field('u32', 'byte_len'),
       field('u32', 'imm_data', 'host order; with IBV_WC_WITH_INV the rkey that was invalidated'),
       field('u32', 'qp_num'),
-      field('u32', 'src_qp'),
+      field('u32', 'src_qp', 'of a matched tag its lower half'),
       field('u32', 'wc_flags'),
-      field('u16', 'pkey_index'),
+      field('u16', 'pkey_index', 'with slid the upper half of a matched tag'),
       field('u16', 'slid'),
       field('u8', 'sl'),
       field('u8', 'dlid_path_bits'),
@@ -100,6 +100,7 @@ export const records = [
 export const recordFlags = [
   { name: 'ID_IS_NUMBER', value: 1, note: 'wrId was a number and goes back as one, not as a bigint' },
   { name: 'WRITTEN', value: 2, note: 'the slot holds a request' },
+  { name: 'HAS_TAG', value: 4, note: 'the completion is of a message whose tag has matched (ibv_wc_tm_info)' },
 ];
 
 /** @type {readonly Constant[]} */

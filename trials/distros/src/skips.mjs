@@ -17,13 +17,6 @@ const noCuda = 'they need the memory of a GPU';
 const skips = [
   {
     device: 'soft',
-    says: /Extended CQ is not supported/,
-    whose: 'feature',
-    why: 'no tag matching (shared receive queues of type TM)',
-    most: { bookworm: 4, trixie: 4, sid: 4 },
-  },
-  {
-    device: 'soft',
     says: /Failed to modify QP/,
     of: /rate_limit/,
     whose: 'feature',

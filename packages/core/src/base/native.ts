@@ -310,13 +310,31 @@ export interface Native {
 
   createSrq(
     pd: NativeHandle,
-    attr: { maxWr: number; maxSge: number; srqLimit: number; srqType: number },
+    attr: { maxWr: number; maxSge: number; srqLimit: number; srqType: number; maxTags: number; maxOps: number },
     xrcd: NativeHandle | undefined,
     cq: NativeHandle | undefined,
   ): { handle: NativeHandle; id: number; maxWr: number; maxSge: number; srqNum?: number } | number;
   modifySrq(srq: NativeHandle, attr: { maxWr: number; srqLimit: number }, mask: number): number;
   querySrq(srq: NativeHandle): { maxWr: number; maxSge: number; srqLimit: number } | number;
   postSrqRecv(srq: NativeHandle, batch: Uint8Array, count: number): number;
+  addSrqTag(
+    srq: NativeHandle,
+    batch: Uint8Array,
+    tag: bigint,
+    mask: bigint,
+    flags: number,
+    unexpectedCnt: number,
+    handle: Uint32Array,
+  ): number;
+  postSrqOp(
+    srq: NativeHandle,
+    opcode: number,
+    handle: number,
+    flags: number,
+    unexpectedCnt: number,
+    wrId: bigint | number,
+    idIsNumber: boolean,
+  ): number;
 
   createWq(
     pd: NativeHandle,

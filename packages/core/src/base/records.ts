@@ -72,6 +72,8 @@ export const COMPLETION = {
 export const ID_IS_NUMBER = 1;
 /** A record's flag: the slot holds a request. */
 export const WRITTEN = 2;
+/** A record's flag: the completion is of a message whose tag has matched (ibv_wc_tm_info). */
+export const HAS_TAG = 4;
 
 /** Why the addon rejected a request. Errno values of the C library are positive. */
 export const PostError = {

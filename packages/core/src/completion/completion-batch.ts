@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { markAsUncloneable } from '../base/node-features.js';
 import { HIGH } from '../base/numbers.js';
-import { COMPLETION, ID_IS_NUMBER } from '../base/records.js';
+import { COMPLETION, HAS_TAG, ID_IS_NUMBER } from '../base/records.js';
 import { kFilled, kRecords } from '../base/symbols.js';
 import { integer, rangeError } from '../base/validate.js';
 import { type WcFlags, type WcOpcode, WcStatus } from '../enums/index.js';
@@ -10,6 +10,7 @@ import { WorkCompletion } from './work-completion.js';
 const MAX_COMPLETIONS = 1 << 20;
 /** The flags are the upper half of the word that begins with `sl`. */
 const NUMBER = ID_IS_NUMBER << 16;
+const TAGGED = HAS_TAG << 16;
 
 /**
  * Completions in a typed array, polled by one native call: `cq.pollBatch`. Each call overwrites the former completions.
@@ -83,7 +84,8 @@ export class CompletionBatch {
 
   /** The tag of the flow that brought the packet, of a queue created with WcExFlags.FLOW_TAG; else 0. */
   flowTag(index: number): number {
-    return this.ok(index) ? this.#word(index, COMPLETION.VENDOR_ERR) : 0;
+    if (!this.ok(index) || (this.#word(index, COMPLETION.SL) & TAGGED) !== 0) return 0;
+    return this.#word(index, COMPLETION.VENDOR_ERR);
   }
 
   /** Bytes received or read. A UD receive counts the 40 bytes in front of the payload. */
@@ -108,6 +110,7 @@ export class CompletionBatch {
 
   /** UD: the sender's queue pair. */
   srcQp(index: number): number {
+    if ((this.#word(index, COMPLETION.SL) & TAGGED) !== 0) return 0;
     return this.#word(index, COMPLETION.SRC_QP);
   }
 

@@ -6,4 +6,4 @@ export { type CompCntrCaps, CompletionCounter } from './completion-counter.js';
 export { CompletionError } from './completion-error.js';
 export { CompletionQueue } from './completion-queue.js';
 export type { CqOptions } from './cq-options.js';
-export { WorkCompletion, wcStatusText } from './work-completion.js';
+export { type WcTmInfo, WorkCompletion, wcStatusText } from './work-completion.js';

@@ -1,11 +1,19 @@
 import { inspect, type InspectOptions } from 'node:util';
 import { flags, hex, named, present, qpn } from '../base/inspection.js';
 import { native } from '../base/native.js';
-import { COMPLETION, ID_IS_NUMBER } from '../base/records.js';
+import { COMPLETION, HAS_TAG, ID_IS_NUMBER } from '../base/records.js';
 import { integer } from '../base/validate.js';
 import { enumName, WcFlags, WcOpcode, WcStatus } from '../enums/index.js';
 import { anyLibrary } from '../library/libraries.js';
 import { statusHint } from '../reasons/status-hint.js';
+
+/** `struct ibv_wc_tm_info`: what the header of a message says whose tag has matched. */
+export interface WcTmInfo {
+  /** The tag. */
+  tag: bigint;
+  /** `priv`: the sender's own 32 bits (`app_ctx`). */
+  priv: number;
+}
 
 /**
  * `struct ibv_wc`: one completed work request. If `status` is not SUCCESS, only `wrId`, `status`, `qpNum` and
@@ -47,6 +55,9 @@ export class WorkCompletion {
   /** Nanoseconds since 1970, of a queue created with WcExFlags.COMPLETION_TIMESTAMP_WALLCLOCK; else 0n. */
   declare readonly completionWallclockNs: bigint;
 
+  /** The message's tag, where `wcFlags` has TM_MATCH, of a queue created with WcExFlags.TM_INFO; else undefined. */
+  declare readonly tmInfo: WcTmInfo | undefined;
+
   /** @internal `wrId`: the program's, of a request that was posted with another one in its place. */
   constructor(view: DataView, offset: number, timestamps: boolean, wrId: bigint | number = readWrId(view, offset)) {
     this.wrId = wrId;
@@ -55,19 +66,21 @@ export class WorkCompletion {
     // One field for both.
     const detail = view.getUint32(offset + COMPLETION.VENDOR_ERR, true);
     const failed = this.status !== WcStatus.SUCCESS;
+    const tagged = (view.getUint16(offset + COMPLETION.FLAGS, true) & HAS_TAG) !== 0;
     this.vendorErr = failed ? detail : 0;
-    this.flowTag = failed ? 0 : detail;
+    this.flowTag = failed || tagged ? 0 : detail;
     this.byteLen = view.getUint32(offset + COMPLETION.BYTE_LEN, true);
     this.immData = view.getUint32(offset + COMPLETION.IMM_DATA, true);
     this.qpNum = view.getUint32(offset + COMPLETION.QP_NUM, true);
-    this.srcQp = view.getUint32(offset + COMPLETION.SRC_QP, true);
+    this.srcQp = tagged ? 0 : view.getUint32(offset + COMPLETION.SRC_QP, true);
     this.wcFlags = view.getUint32(offset + COMPLETION.WC_FLAGS, true);
-    this.pkeyIndex = view.getUint16(offset + COMPLETION.PKEY_INDEX, true);
-    this.slid = view.getUint16(offset + COMPLETION.SLID, true);
+    this.pkeyIndex = tagged ? 0 : view.getUint16(offset + COMPLETION.PKEY_INDEX, true);
+    this.slid = tagged ? 0 : view.getUint16(offset + COMPLETION.SLID, true);
     this.sl = view.getUint8(offset + COMPLETION.SL);
     this.dlidPathBits = view.getUint8(offset + COMPLETION.DLID_PATH_BITS);
     this.completionTimestamp = timestamps ? view.getBigUint64(offset + COMPLETION.TIMESTAMP, true) : 0n;
     this.completionWallclockNs = timestamps ? view.getBigUint64(offset + COMPLETION.WALLCLOCK_NS, true) : 0n;
+    this.tmInfo = tagged ? { tag: readTag(view, offset), priv: detail } : undefined;
   }
 
   /** The rkey that a SEND_WITH_INV of the peer invalidated, if `wcFlags` has WITH_INV: the same field in C. */
@@ -161,9 +174,17 @@ function extrasOf({ wcFlags, immData, srcQp, slid, sl, flowTag, ...wc }: WorkCom
     slid: slid === 0 ? undefined : slid,
     sl: sl === 0 ? undefined : sl,
     flowTag: flowTag === 0 ? undefined : flowTag,
+    tag: wc.tmInfo?.tag,
+    priv: wc.tmInfo?.priv,
     completionTimestamp: wc.completionTimestamp === 0n ? undefined : wc.completionTimestamp,
     completionWallclockNs: wc.completionWallclockNs === 0n ? undefined : wc.completionWallclockNs,
   };
+}
+
+/** A tag lies in fields that only datagrams have. */
+function readTag(view: DataView, offset: number): bigint {
+  const high = view.getUint32(offset + COMPLETION.PKEY_INDEX, true);
+  return (BigInt(high) << 32n) | BigInt(view.getUint32(offset + COMPLETION.SRC_QP, true));
 }
 
 function readWrId(view: DataView, offset: number): bigint | number {

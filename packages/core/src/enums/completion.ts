@@ -71,9 +71,12 @@ enum WcStatusValue {
   RESP_TIMEOUT_ERR = 20,
   /** `IBV_WC_GENERAL_ERR`: anything else; `vendorErr` may have details. */
   GENERAL_ERR = 21,
-  /** `IBV_WC_TM_ERR`: tag matching failed. */
+  /** `IBV_WC_TM_ERR`: a tagged buffer was to be removed that a message has taken. */
   TM_ERR = 22,
-  /** `IBV_WC_TM_RNDV_INCOMPLETE`: tag matching left a rendezvous to the program. */
+  /**
+   * `IBV_WC_TM_RNDV_INCOMPLETE`: a rendezvous is left to the program: the tagged buffer is too short for its data, and has
+   * the headers instead (`wcFlags` has TM_DATA_VALID), or the data could not be read.
+   */
   TM_RNDV_INCOMPLETE = 23,
 }
 /** `enum ibv_wc_status`: how a work request ended. {@link wcStatusText} has the library's own words. */
@@ -109,6 +112,19 @@ enum WcOpcodeValue {
    * reported.
    */
   RECV_RDMA_WITH_IMM = (1 << 7) | 1,
+  /** `IBV_WC_TM_ADD`: a tagged buffer is in the list. */
+  TM_ADD = (1 << 7) | 2,
+  /** `IBV_WC_TM_DEL`: a tagged buffer is out of the list. */
+  TM_DEL = (1 << 7) | 3,
+  /** `IBV_WC_TM_SYNC`: the device knows the count of unexpected messages. */
+  TM_SYNC = (1 << 7) | 4,
+  /**
+   * `IBV_WC_TM_RECV`: a message with a tag: in its tagged buffer if `wcFlags` has TM_MATCH or TM_DATA_VALID, else
+   * unexpected, with its header in the buffers of a receive request.
+   */
+  TM_RECV = (1 << 7) | 5,
+  /** `IBV_WC_TM_NO_TAG`: a message without a tag, or the end of a rendezvous, in the buffers of a receive request. */
+  TM_NO_TAG = (1 << 7) | 6,
 }
 /** `enum ibv_wc_opcode`: the completed operation. A receive has the bit of RECV. */
 export const WcOpcode: Members<typeof WcOpcodeValue> = members(WcOpcodeValue);
@@ -124,6 +140,12 @@ enum WcFlagsValue {
   IP_CSUM_OK = 1 << 2,
   /** `IBV_WC_WITH_INV`: `invalidatedRkey` is valid. */
   WITH_INV = 1 << 3,
+  /** `IBV_WC_TM_SYNC_REQ`: the device waits for the count of unexpected messages: `srq.syncTags`. */
+  TM_SYNC_REQ = 1 << 4,
+  /** `IBV_WC_TM_MATCH`: a tagged buffer has taken the message. */
+  TM_MATCH = 1 << 5,
+  /** `IBV_WC_TM_DATA_VALID`: all of the message is in its tagged buffer. */
+  TM_DATA_VALID = 1 << 6,
 }
 /** `enum ibv_wc_flags`: the optional fields of a completion. */
 export const WcFlags: Members<typeof WcFlagsValue> = members(WcFlagsValue);
@@ -154,7 +176,7 @@ enum WcExFlagsValue {
   CVLAN = 1 << 8,
   /** `IBV_WC_EX_WITH_FLOW_TAG`: `wc.flowTag`. */
   FLOW_TAG = 1 << 9,
-  /** `IBV_WC_EX_WITH_TM_INFO`: of tag matching; completions do not have it here. */
+  /** `IBV_WC_EX_WITH_TM_INFO`: `wc.tmInfo`. */
   TM_INFO = 1 << 10,
   /** `IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK`: `wc.completionWallclockNs`, in nanoseconds since 1970. */
   COMPLETION_TIMESTAMP_WALLCLOCK = 1 << 11,

@@ -5,13 +5,28 @@ enum SrqTypeValue {
   BASIC = 0,
   /** `IBV_SRQT_XRC`: the XRC_RECV queue pairs of its XRC domain. */
   XRC = 1,
-  /** `IBV_SRQT_TM`: tag matching. */
+  /** `IBV_SRQT_TM`: tag matching: RC queue pairs that name it in `srq`, without send requests. */
   TM = 2,
 }
 /** `enum ibv_srq_type`: the queue pairs that may use a shared receive queue. */
 export const SrqType: Members<typeof SrqTypeValue> = members(SrqTypeValue);
 /** A value of {@link SrqType}. A number that comes from C is one as well; another enumeration's value is not. */
 export type SrqType = SrqTypeValue;
+
+enum TmhOpValue {
+  /** `IBV_TMH_NO_TAG`: a message without a tag; the rest of the header may be missing. */
+  NO_TAG = 0,
+  /** `IBV_TMH_RNDV`: a rendezvous: the message says where its data is. */
+  RNDV = 1,
+  /** `IBV_TMH_FIN`: the data of a rendezvous was read. */
+  FIN = 2,
+  /** `IBV_TMH_EAGER`: a message with its data behind the header. */
+  EAGER = 3,
+}
+/** `enum ibv_tmh_op`: what the header of tag matching begins with. */
+export const TmhOp: Members<typeof TmhOpValue> = members(TmhOpValue);
+/** A value of {@link TmhOp}. A number that comes from C is one as well; another enumeration's value is not. */
+export type TmhOp = TmhOpValue;
 
 enum WqTypeValue {
   /** `IBV_WQT_RQ`: a receive queue, the only kind there is. */

@@ -13,5 +13,13 @@ export type { Ece, QpQuery } from './qp-calls.js';
 export { QueuePair } from './queue-pair.js';
 export { ReceiveWorkQueue, type WqAttr, type WqInitAttr } from './receive-work-queue.js';
 export type { ReceivedFrom } from './received-from.js';
-export { SharedReceiveQueue, type SrqAttr, type SrqInitAttr } from './shared-receive-queue.js';
+export {
+  SharedReceiveQueue,
+  type SrqAttr,
+  type SrqInitAttr,
+  type TagMatching,
+  type TagOptions,
+  type TagWr,
+} from './shared-receive-queue.js';
+export { decodeTmh, encodeTmh, type Rvh, type Tmh } from './tag-header.js';
 export { XrcDomain } from './xrc-domain.js';

@@ -25,6 +25,9 @@ const HINTS: Readonly<Partial<Record<keyof typeof WcStatus, string>>> = {
   REM_ABORT_ERR: 'the peer ended the operation',
   FATAL_ERR: 'the device failed: its asynchronous events and the log of the kernel say more',
   RESP_TIMEOUT_ERR: 'the peer took too long to answer',
+  TM_ERR: 'a message has taken the tagged buffer before: it completes by itself',
+  TM_RNDV_INCOMPLETE:
+    'with TM_DATA_VALID the tagged buffer has the headers: read the data yourself, or add longer buffers; else the READ failed',
 };
 
 const byStatus = new Map<number, string>(

@@ -29,6 +29,8 @@ it('what a call uses cannot be closed by a getter of its arguments', () => {
     },
     srqLimit: 0,
     srqType: 0,
+    maxTags: 0,
+    maxOps: 0,
   };
   expect(native.createSrq(pd[kHandle], limits, undefined, undefined)).toMatchObject({ maxSge: 1 });
   const extended = {

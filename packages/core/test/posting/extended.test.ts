@@ -194,7 +194,7 @@ describe('an extended completion queue', () => {
     const b = bench();
     const cq = b.ctx.createCq(4, { flags: CreateCqFlags.SINGLE_THREADED | CreateCqFlags.IGNORE_OVERRUN });
     expect(cq.poll()).toEqual([]);
-    expect(() => b.ctx.createCq(4, { wcFlags: WcExFlags.TM_INFO })).toThrow(
+    expect(() => b.ctx.createCq(4, { wcFlags: (WcExFlags.COMPLETION_TIMESTAMP_WALLCLOCK << 1) as WcExFlags })).toThrow(
       expect.objectContaining({ syscall: 'ibv_create_cq_ex' }),
     );
   });

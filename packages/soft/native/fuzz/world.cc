@@ -53,7 +53,7 @@ void World::begin() {
   FUZZ_CHECK(nic_->cqs().create(64, nullptr, &cq_) == 0 && nic_->cqs().create(64, nullptr, &control_cq_) == 0);
   ibv_srq_attr attr = {kDepth, 2, 0};
   FUZZ_CHECK(nic_->srqs().create(pd_, &attr, nullptr, &srqs_[0]) == 0);
-  FUZZ_CHECK(nic_->srqs().create(pd_, &attr, nullptr, &srqs_[1], {xrcd_, cq_}) == 0);
+  FUZZ_CHECK(nic_->srqs().create(pd_, &attr, nullptr, &srqs_[1], {.cq = cq_, .xrcd = xrcd_}) == 0);
   for (std::vector<bool>& open : shared_open_) open.clear();
   alloc_windows();
   for (nic::Qp*& qp : control_) qp = create({control_pd_, control_cq_, control_cq_, nullptr}, IBV_QPT_RC);

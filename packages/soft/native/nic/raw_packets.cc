@@ -119,7 +119,7 @@ int RawPackets::deliver(Qp* to, const verbs_soft_frame& frame, const verbs_soft_
   Received received;
   received.byte_len = frame.size;
   received.flags = delivery.wc_flags;
-  received.tags = {delivery.flow_tag & 0xffffff, delivery.cvlan};
+  received.tags = {.flow_tag = delivery.flow_tag & 0xffffff, .cvlan = delivery.cvlan};
   if (!complete_recv(core_, qp, IBV_WC_SUCCESS, received)) enter_error(core_, qp, IBV_EVENT_QP_FATAL);
   return 0;
 }

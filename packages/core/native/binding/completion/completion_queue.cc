@@ -51,11 +51,11 @@ int poll_error(int result) {
 
 }  // namespace
 
-void CompletionQueue::write_record(const ibv_wc& wc, const Times& times, std::uint8_t* record) {
+void CompletionQueue::write_record(const ibv_wc& wc, const Extras& extras, std::uint8_t* record) {
   UserId id;
   if (RequestQueue* queue = context_->environment().request_queues.find(RequestQueue::id_of(wc.wr_id));
       queue != nullptr) {
-    id = queue->retire(wc.wr_id);
+    id = queue->retire(wc);
   }
   const std::uint32_t imm_data = (wc.wc_flags & IBV_WC_WITH_IMM) != 0 ? ntohl(wc.imm_data) : wc.invalidated_rkey;
   put(record, offsetof(CompletionRecord, wr_id), id.value);
@@ -73,9 +73,10 @@ void CompletionQueue::write_record(const ibv_wc& wc, const Times& times, std::ui
   put(record, offsetof(CompletionRecord, slid), wc.slid);
   put(record, offsetof(CompletionRecord, sl), wc.sl);
   put(record, offsetof(CompletionRecord, dlid_path_bits), wc.dlid_path_bits);
-  put(record, offsetof(CompletionRecord, flags), id.is_number ? std::uint16_t{kIdIsNumber} : std::uint16_t{0});
-  put(record, offsetof(CompletionRecord, timestamp), times.timestamp);
-  put(record, offsetof(CompletionRecord, wallclock_ns), times.wallclock_ns);
+  const unsigned flags = (id.is_number ? unsigned{kIdIsNumber} : 0) | (extras.has_tag ? unsigned{kHasTag} : 0);
+  put(record, offsetof(CompletionRecord, flags), static_cast<std::uint16_t>(flags));
+  put(record, offsetof(CompletionRecord, timestamp), extras.timestamp);
+  put(record, offsetof(CompletionRecord, wallclock_ns), extras.wallclock_ns);
 }
 
 int CompletionQueue::poll(std::uint8_t* records, int count) {
@@ -229,8 +230,8 @@ ibv_wc read_completion(ibv_cq_ex* cq, std::uint64_t wanted) {
   wc.status = cq->status;
   wc.vendor_err = cq->status == IBV_WC_SUCCESS ? 0 : ibv_wc_read_vendor_err(cq);
   if ((wanted & IBV_WC_EX_WITH_QP_NUM) != 0) wc.qp_num = ibv_wc_read_qp_num(cq);
-  // The rest of a failed one says nothing.
-  if (cq->status != IBV_WC_SUCCESS) return wc;
+  // The rest of a failed one says nothing, but of a rendezvous that is left to the program.
+  if (cq->status != IBV_WC_SUCCESS && cq->status != IBV_WC_TM_RNDV_INCOMPLETE) return wc;
   wc.opcode = ibv_wc_read_opcode(cq);
   wc.wc_flags = ibv_wc_read_wc_flags(cq);
   // A success has no other use for the field.
@@ -251,6 +252,16 @@ ibv_wc read_completion(ibv_cq_ex* cq, std::uint64_t wanted) {
   return wc;
 }
 
+// Into fields that a message of a reliable connection does not use (records.h).
+void read_tag(ibv_cq_ex* cq, ibv_wc* wc) {
+  ibv_wc_tm_info info{};
+  ibv_wc_read_tm_info(cq, &info);
+  wc->vendor_err = info.priv;
+  wc->src_qp = static_cast<std::uint32_t>(info.tag);
+  wc->pkey_index = static_cast<std::uint16_t>(info.tag >> 32);
+  wc->slid = static_cast<std::uint16_t>(info.tag >> 48);
+}
+
 }  // namespace
 
 int CompletionQueue::poll_extended(std::uint8_t* records, int count) {
@@ -265,16 +276,20 @@ int CompletionQueue::poll_extended(std::uint8_t* records, int count) {
   if (state != 0) return state < 0 ? state : -state;
   int total = 0;
   while (state == 0) {
-    Times times;
+    Extras extras;
     if (extended_->status == IBV_WC_SUCCESS) {
       if ((wc_flags_ & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP) != 0) {
-        times.timestamp = ibv_wc_read_completion_ts(extended_);
+        extras.timestamp = ibv_wc_read_completion_ts(extended_);
       }
       if ((wc_flags_ & IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK) != 0) {
-        times.wallclock_ns = ibv_wc_read_completion_wallclock_ns(extended_);
+        extras.wallclock_ns = ibv_wc_read_completion_wallclock_ns(extended_);
       }
     }
-    write_record(read_completion(extended_, wc_flags_), times, records);
+    ibv_wc wc = read_completion(extended_, wc_flags_);
+    extras.has_tag = (wc_flags_ & IBV_WC_EX_WITH_TM_INFO) != 0 && wc.status == IBV_WC_SUCCESS &&
+                     (wc.wc_flags & IBV_WC_TM_MATCH) != 0;
+    if (extras.has_tag) read_tag(extended_, &wc);
+    write_record(wc, extras, records);
     records += sizeof(CompletionRecord);
     total++;
     if (total == count) break;

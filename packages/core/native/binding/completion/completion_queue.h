@@ -51,12 +51,13 @@ class CompletionQueue final : public Object {
  private:
   int destroy() override;
   int destroyed(int error) override;
-  struct Times {
+  struct Extras {
     std::uint64_t timestamp = 0;
     std::uint64_t wallclock_ns = 0;
+    bool has_tag = false;
   };
   // Writes a record of bytes and releases the request.
-  void write_record(const ibv_wc& wc, const Times& times, std::uint8_t* record);
+  void write_record(const ibv_wc& wc, const Extras& extras, std::uint8_t* record);
   int poll_extended(std::uint8_t* records, int count);
 
   std::shared_ptr<Context> context_;

@@ -73,13 +73,13 @@ struct CompletionRecord {
   std::uint64_t wr_id;
   std::uint32_t status;
   std::uint32_t opcode;
-  std::uint32_t vendor_err;  // of a failure; of a success the flow tag, if the completion queue reports it
+  std::uint32_t vendor_err;  // of a failure; of a success the flow tag, or the context of a matched tag
   std::uint32_t byte_len;
   std::uint32_t imm_data;  // host order; with IBV_WC_WITH_INV the rkey that was invalidated
   std::uint32_t qp_num;
-  std::uint32_t src_qp;
+  std::uint32_t src_qp;  // of a matched tag its lower half
   std::uint32_t wc_flags;
-  std::uint16_t pkey_index;
+  std::uint16_t pkey_index;  // with slid the upper half of a matched tag
   std::uint16_t slid;
   std::uint8_t sl;
   std::uint8_t dlid_path_bits;
@@ -94,6 +94,7 @@ static_assert(offsetof(CompletionRecord, wallclock_ns) == 56);
 enum RecordFlag : std::uint32_t {
   kIdIsNumber = 1u << 0,  // wrId was a number and goes back as one, not as a bigint
   kWritten = 1u << 1,     // the slot holds a request
+  kHasTag = 1u << 2,      // the completion is of a message whose tag has matched (ibv_wc_tm_info)
 };
 
 // Why the addon rejected a request before it reached the C library. Errno values of the C library are positive.

@@ -6,6 +6,8 @@
 // until the completion shows that it is done. Nothing allocates after the construction.
 #pragma once
 
+#include <infiniband/verbs.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -46,8 +48,8 @@ class RequestQueue {
   // The first `count` staged requests were taken by the C library; the rest is forgotten.
   virtual void commit(std::uint32_t count) = 0;
 
-  // Releases the completed requests, and returns the caller's id of the one with this wr_id.
-  virtual UserId retire(std::uint64_t wr_id) = 0;
+  // Releases the requests that are done with this completion, and returns the caller's id of the one that it is of.
+  virtual UserId retire(const ibv_wc& wc) = 0;
 
   // The C object is gone, and so is the adapter's interest in the memory. The caller's ids stay for late completions.
   void release_references();

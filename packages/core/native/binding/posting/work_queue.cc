@@ -23,8 +23,8 @@ void WorkQueue::commit(std::uint32_t count) {
   staged_ = 0;
 }
 
-UserId WorkQueue::retire(std::uint64_t wr_id) {
-  const auto number = static_cast<std::uint32_t>(wr_id);
+UserId WorkQueue::retire(const ibv_wc& wc) {
+  const auto number = static_cast<std::uint32_t>(wc.wr_id);
   // Only a faulty C library reports a wr_id that is not outstanding. Numbers wrap around, so compare distances.
   if (number - tail_ >= head_ - tail_) return {};
   const UserId id = entries_[index_of(number)].id;
@@ -70,14 +70,18 @@ void SharedQueue::commit(std::uint32_t count) {
   staged_ = 0;
 }
 
-UserId SharedQueue::retire(std::uint64_t wr_id) {
-  const auto index = static_cast<std::uint32_t>(wr_id);
-  if (index >= outstanding_.size() || !outstanding_[index]) return {};
+UserId SharedQueue::retire(const ibv_wc& wc) {
+  const std::uint32_t index = index_of(wc);
+  if (!is_outstanding(index)) return {};
+  release(index);
+  return entries_[index].id;
+}
+
+void SharedQueue::release(std::uint32_t index) {
   outstanding_[index] = false;
   // Within the vector's first size: no allocation.
   free_.push_back(index);
   forget(index);
-  return entries_[index].id;
 }
 
 }  // namespace verbs::core

@@ -17,7 +17,7 @@ class WorkQueue final : public RequestQueue {
   bool full() const override { return head_ + staged_ - tail_ == capacity_; }
   std::uint64_t stage(UserId id) override;
   void commit(std::uint32_t count) override;
-  UserId retire(std::uint64_t wr_id) override;
+  UserId retire(const ibv_wc& wc) override;
 
   // An empty one of the same size, for the same C object.
   std::shared_ptr<WorkQueue> successor() const;
@@ -34,18 +34,23 @@ class WorkQueue final : public RequestQueue {
 
 // The requests of a shared receive queue: several QPs take them, so they complete in any order, each for itself.
 
-class SharedQueue final : public RequestQueue {
+class SharedQueue : public RequestQueue {
  public:
   SharedQueue(Environment& environment, std::uint32_t capacity, std::uint32_t max_sge);
 
   // Room for more; never for less.
   void grow(std::uint32_t capacity);
 
-  bool idle() const override { return free_.size() == entries_.size(); }
-  bool full() const override { return free_.size() == staged_; }
-  std::uint64_t stage(UserId id) override;
-  void commit(std::uint32_t count) override;
-  UserId retire(std::uint64_t wr_id) override;
+  bool idle() const final { return free_.size() == entries_.size(); }
+  bool full() const final { return free_.size() == staged_; }
+  std::uint64_t stage(UserId id) final;
+  void commit(std::uint32_t count) final;
+  UserId retire(const ibv_wc& wc) override;
+
+ protected:
+  static std::uint32_t index_of(const ibv_wc& wc) { return static_cast<std::uint32_t>(wc.wr_id); }
+  bool is_outstanding(std::uint32_t index) const { return index < outstanding_.size() && outstanding_[index]; }
+  void release(std::uint32_t index);
 
  private:
   std::vector<std::uint32_t> free_;  // a stack; its upper `staged_` entries are being staged, from the top down

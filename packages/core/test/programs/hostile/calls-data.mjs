@@ -108,6 +108,15 @@ export const dataCalls = {
   'SharedReceiveQueue.postRecv': (w) => [some(w, recvWr)],
   'SharedReceiveQueue.modify': (w) => [w.random.pick([{ srqLimit: 1 }, { maxWr: 8 }, { srqLimit: 2, maxWr: 16 }])],
   'SharedReceiveQueue.query': () => [],
+  'SharedReceiveQueue.addTag': (w) => [
+    { ...recvWr(w), tag: w.random.below(4), mask: w.random.pick([0, 3n]), signaled: w.random.oneIn(2) },
+  ],
+  'SharedReceiveQueue.deleteTag': (w) => [w.random.below(4), w.random.pick([{}, { wrId: 5n, unexpectedCnt: 0 }])],
+  'SharedReceiveQueue.syncTags': (w) => [w.random.below(3), w.random.pick([{}, { wrId: 6 }])],
+  encodeTmh: (w) => [
+    { opcode: w.random.below(4), tag: w.random.below(4), rvh: { va: 0n, rkey: 1, len: w.random.below(64) } },
+  ],
+  decodeTmh: (w) => [w.random.pick([new Uint8Array(32), new Uint8Array(1)])],
   'ReceiveWorkQueue.postRecv': (w) => [some(w, recvWr)],
   'ReceiveWorkQueue.modify': (w) => [
     w.random.pick([{ wqState: w.random.below(4) }, { wqState: 1, currWqState: 0 }, { flags: 0, flagsMask: 1 }]),

@@ -131,6 +131,9 @@ export const objectCalls = {
       maxWr: w.random.pick([1, 4, 64]),
       ...(w.random.oneIn(2) ? { maxSge: 2, srqLimit: w.random.below(4) } : {}),
       ...(w.random.oneIn(4) ? { srqType: 1, xrcd: w.object('XrcDomain'), cq: w.object('CompletionQueue') } : {}),
+      ...(w.random.oneIn(4)
+        ? { srqType: 2, cq: w.object('CompletionQueue'), tagMatching: { maxTags: 4, maxOps: 2 } }
+        : {}),
     },
   ],
   'ProtectionDomain.createWq': (w) => [

@@ -59,6 +59,16 @@ const uses = {
     connect(one, two, w.gid);
     one.postSend({ opcode: w.core.WrOpcode.SEND, wrId: 3, sendFlags: 2, sgList: [{ mr: b.mr, length: 16 }] });
   },
+  tags: (w, b, { RC }) => {
+    const tagMatching = { maxTags: 4, maxOps: 4 };
+    const srq = w.take(b.pd.createSrq({ maxWr: 8, srqType: w.core.SrqType.TM, cq: b.cq, tagMatching }));
+    const cap = { maxSendWr: 0, maxRecvWr: 0 };
+    const [one, two] = [makeQp(w, b, RC), makeQp(w, b, RC, { srq, cap })];
+    srq.addTag({ wrId: 1, tag: 0, mask: 0, sgList: [{ mr: b.mr, length: 64 }], signaled: true });
+    srq.postRecv({ wrId: 2, sgList: [{ mr: b.mr, length: 64 }] });
+    connect(one, two, w.gid);
+    one.postSend({ opcode: w.core.WrOpcode.SEND, wrId: 3, sendFlags: 2, sgList: [{ mr: b.mr, length: 32 }] });
+  },
   xrc: (w, b, { XRC_SEND }) => {
     const xrcd = w.take(b.ctx.openXrcd());
     w.take(b.pd.createSrq({ maxWr: 8, srqType: w.core.SrqType.XRC, xrcd, cq: b.cq }));

@@ -69,6 +69,7 @@ void fill_verbs(verbs_context* verbs) {
   verbs->modify_cq = kGuarded<modify_cq>;
   verbs->create_srq_ex = kGuarded<create_srq_ex>;
   verbs->get_srq_num = kGuarded<get_srq_num>;
+  verbs->post_srq_ops = post_srq_ops;
   verbs->open_xrcd = kGuarded<open_xrcd>;
   verbs->close_xrcd = kGuarded<close_xrcd>;
   verbs->open_qp = kGuarded<open_qp>;

@@ -11,6 +11,7 @@
 #include "abi/objects/objects.h"
 #include "nic/base/guarded_memory.h"
 #include "nic/objects/memory_region.h"
+#include "nic/objects/tag_list.h"
 
 // ibv_query_device, ibv_query_port, ibv_query_pkey.
 
@@ -57,7 +58,12 @@ int query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input
   full.max_dm_size = static_cast<std::uint64_t>(of(context)->device->config().limits.max_dm_size);
   full.odp_caps = nic::kOdpCaps;
   full.xrc_odp_caps = nic::kXrcOdpCaps;
-  // The other fields stay zero: there is no TSO, packet pacing, tag matching or PCI atomic.
+  // The other fields stay zero: there is no TSO, packet pacing or PCI atomic.
+  full.tm_caps = {.max_rndv_hdr_size = nic::kMaxRendezvousRequest,
+                  .max_num_tags = nic::kMaxTags,
+                  .flags = IBV_TM_CAP_RC,
+                  .max_ops = nic::kMaxTagOps,
+                  .max_sge = nic::kMaxTagSges};
   full.completion_timestamp_mask = UINT64_MAX;
   full.hca_core_clock = kClockKilohertz;
   full.cq_mod_caps = {.max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX};

@@ -207,8 +207,7 @@ std::uint64_t read_completion_wallclock_ns(ibv_cq_ex* cq) {
 std::uint16_t read_cvlan(ibv_cq_ex* cq) { return cq_of(cq)->reader->current.tags.cvlan; }
 std::uint32_t read_flow_tag(ibv_cq_ex* cq) { return cq_of(cq)->reader->current.tags.flow_tag; }
 
-// For fields with which no CQ is created.
-void read_tm_info(ibv_cq_ex*, ibv_wc_tm_info* info) { *info = {}; }
+void read_tm_info(ibv_cq_ex* cq, ibv_wc_tm_info* info) { *info = cq_of(cq)->reader->current.tags.matched; }
 
 // Programs call these pointers without a check: all are set.
 void fill_calls(ibv_cq_ex* cq) {
@@ -234,11 +233,13 @@ void fill_calls(ibv_cq_ex* cq) {
 
 constexpr std::uint64_t kTimestamps =
     IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
-// Only raw packets have tags.
-constexpr std::uint64_t kTags = IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_CVLAN;
+// Only raw packets have these.
+constexpr std::uint64_t kFrameTags = IBV_WC_EX_WITH_FLOW_TAG | IBV_WC_EX_WITH_CVLAN;
+constexpr std::uint64_t kTags = kFrameTags | IBV_WC_EX_WITH_TM_INFO;
 
 bool supported(const ibv_cq_init_attr_ex& attr, bool raw_packets) {
-  const std::uint64_t fields = std::uint64_t{IBV_WC_STANDARD_FLAGS} | kTimestamps | (raw_packets ? kTags : 0);
+  const std::uint64_t fields =
+      std::uint64_t{IBV_WC_STANDARD_FLAGS} | IBV_WC_EX_WITH_TM_INFO | kTimestamps | (raw_packets ? kFrameTags : 0);
   constexpr std::uint32_t kFlags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED | IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
   constexpr std::uint32_t kKnown = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
   return (attr.wc_flags & ~fields) == 0 && (attr.comp_mask & ~kKnown) == 0 &&

@@ -10,7 +10,7 @@ namespace verbs::soft::abi {
 // nullptr and errno as ibv_create_cq.
 Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::CqOptions& options);
 
-// EOPNOTSUPP for wc_flags that the device does not have (tag matching; VLAN and flow tag without raw packets) and for
+// EOPNOTSUPP for wc_flags that the device does not have (VLAN and flow tag without raw packets) and for
 // unknown flags.
 ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attr);
 

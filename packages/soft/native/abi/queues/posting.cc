@@ -60,4 +60,10 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   });
 }
 
+int post_srq_ops(ibv_srq* srq, ibv_ops_wr* wr, ibv_ops_wr** bad_wr) {
+  return post_list(wr, bad_wr, [&](auto** bad) {
+    return on_data_path(of(srq), [&](auto& path, auto& nic) { return path.post_srq_ops(nic, wr, bad); });
+  });
+}
+
 }  // namespace verbs::soft::abi

@@ -39,7 +39,7 @@ void destroy_srq_unacknowledged(void* object) {
 }
 
 ibv_srq* create_srq(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_attr* attr,
-                    const nic::SrqXrc& xrc = {}) {
+                    const nic::SrqParts& parts = {}) {
   abi::Uses uses;
   int error = uses.add(context);
   if (error == 0) error = abi::use_with(uses, pd, context, ENOENT);
@@ -50,10 +50,10 @@ ibv_srq* create_srq(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq
   srq->events.ibv = &ibv;
   srq->events.async = &abi::of(context)->async;
   error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
-    return nic.srqs().create(abi::of(pd)->nic, attr, &srq->events, &srq->nic, xrc);
+    return nic.srqs().create(abi::of(pd)->nic, attr, &srq->events, &srq->nic, parts);
   });
   if (error != 0) return abi::null_with<ibv_srq>(error);
-  srq->is_xrc = xrc.xrcd != nullptr;
+  srq->is_xrc = parts.xrcd != nullptr;
   ibv.context = context;
   ibv.srq_context = srq_context;
   ibv.pd = pd;
@@ -73,16 +73,21 @@ ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
   const auto has = [attr](std::uint32_t bits) { return (attr->comp_mask & bits) == bits; };
   const ibv_srq_type type = has(IBV_SRQ_INIT_ATTR_TYPE) ? attr->srq_type : IBV_SRQT_BASIC;
   if (attr->comp_mask >= IBV_SRQ_INIT_ATTR_RESERVED) return null_with<ibv_srq>(EINVAL);
-  if (type != IBV_SRQT_BASIC && type != IBV_SRQT_XRC) return null_with<ibv_srq>(EOPNOTSUPP);
+  if (type != IBV_SRQT_BASIC && type != IBV_SRQT_XRC && type != IBV_SRQT_TM) return null_with<ibv_srq>(EOPNOTSUPP);
   if (!has(IBV_SRQ_INIT_ATTR_PD)) return null_with<ibv_srq>(EINVAL);
   if (type == IBV_SRQT_BASIC) return create_srq(context, attr->pd, attr->srq_context, &attr->attr);
-  if (!has(IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ)) return null_with<ibv_srq>(EINVAL);
+  const bool xrc = type == IBV_SRQT_XRC;
+  if (!has(IBV_SRQ_INIT_ATTR_CQ | (xrc ? IBV_SRQ_INIT_ATTR_XRCD : IBV_SRQ_INIT_ATTR_TM))) {
+    return null_with<ibv_srq>(EINVAL);
+  }
   Uses uses;
   int error = uses.add(context);
-  if (error == 0) error = use_with(uses, attr->xrcd, context, ENOENT);
+  if (error == 0 && xrc) error = use_with(uses, attr->xrcd, context, ENOENT);
   if (error == 0) error = use_with(uses, attr->cq, context, ENOENT);
   if (error != 0) return null_with<ibv_srq>(error);
-  return create_srq(context, attr->pd, attr->srq_context, &attr->attr, {of(attr->xrcd)->nic, of(attr->cq)->nic});
+  return create_srq(
+      context, attr->pd, attr->srq_context, &attr->attr,
+      {.cq = of(attr->cq)->nic, .xrcd = xrc ? of(attr->xrcd)->nic : nullptr, .tags = xrc ? nullptr : &attr->tm_cap});
 }
 
 int get_srq_num(ibv_srq* srq, std::uint32_t* number) {

@@ -137,6 +137,16 @@ int DataPath::post_srq_recv(Srq live, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
   return core_.nic().data_path().post_srq_recv(srq, wr, bad_wr);
 }
 
+// The operations complete at once, without progress that would set the time. Nothing is sent.
+int DataPath::post_srq_ops(Srq live, ibv_ops_wr* wr, ibv_ops_wr** bad_wr) {
+  if (const int error = core_.reject_inherited()) return error;
+  const std::lock_guard guard(core_.lock);
+  nic::Srq* srq = live.load(std::memory_order_relaxed);
+  if (!srq) return EINVAL;
+  core_.nic().scheduler().set_time(now());
+  return core_.nic().data_path().post_srq_ops(srq, wr, bad_wr);
+}
+
 int DataPath::req_notify(Cq live, bool solicited_only, const CompletionChannel* channel) {
   if (const int error = core_.reject_inherited()) return error;
   const std::lock_guard guard(core_.lock);

@@ -31,6 +31,7 @@ class DataPath {
   void refuse_batch(Qp qp, int error);
   int post_recv(Qp qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
   int post_srq_recv(Srq srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
+  int post_srq_ops(Srq srq, ibv_ops_wr* wr, ibv_ops_wr** bad_wr);
   // As a poll of an empty queue, for a program that waits for something else. 0, or EIO in a forked child.
   int progress();
   int req_notify(Cq cq, bool solicited_only, const CompletionChannel* channel);

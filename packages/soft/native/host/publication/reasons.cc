@@ -89,7 +89,8 @@ std::string line_of(const std::string& device, const nic::ReasonEvent& event) {
 }
 
 bool is_post(nic::Place place) {
-  return place == nic::Place::kPostSend || place == nic::Place::kPostRecv || place == nic::Place::kPostSrqRecv;
+  return place == nic::Place::kPostSend || place == nic::Place::kPostRecv || place == nic::Place::kPostSrqRecv ||
+         place == nic::Place::kPostSrqOps;
 }
 
 void append(const std::string& line) {

@@ -98,6 +98,11 @@ constexpr ReasonInfo kReasonTable[] = {
      "destroy it when no peer sends any more"},
     {Reason::kCqOverrun, "cq_overrun", "the completion queue is full: it has {capacity} entries",
      "create it with as many entries as all its queues have requests, or poll it more often"},
+    {Reason::kTagHeader, "tag_header",
+     "the tag matching header of a message with operation {opcode} and {bytes} bytes is wrong",
+     "it begins with struct ibv_tmh; a rendezvous (IBV_TMH_RNDV) has struct ibv_rvh next, and max_rndv_hdr_size bytes "
+     "at "
+     "most"},
 
     {Reason::kUnknownLkey, "unknown_lkey", "no memory region has the L_Key {lkey:x} of element {index} of the list",
      "look at lkey: the region must be registered until the request is complete"},
@@ -179,6 +184,17 @@ constexpr ReasonInfo kReasonTable[] = {
      "each setter needs a request before it, of a queue pair whose type has it, and no more elements or inline bytes "
      "than "
      "cap has"},
+    {Reason::kSendsOfTagMatching, "sends_of_tag_matching",
+     "the send queue is the device's own, since the receive requests come from a shared queue of type TM",
+     "send on another queue pair to the same peer"},
+    {Reason::kNoTagMatching, "no_tag_matching", "the shared receive queue has no tagged buffers",
+     "create it by ibv_create_srq_ex with IBV_SRQT_TM, IBV_SRQ_INIT_ATTR_TM and a CQ"},
+    {Reason::kTagOperation, "tag_operation", "there is no operation {opcode} on tagged buffers with flags {flags:x}",
+     "opcode is IBV_WR_TAG_ADD, _DEL or _SYNC, flags IBV_OPS_SIGNALED and IBV_OPS_TM_SYNC"},
+    {Reason::kTagListFull, "tag_list_full", "the list is full: it has room for {capacity} tagged buffers",
+     "keep further ones in the program until messages have taken some, or create the queue with a larger max_num_tags"},
+    {Reason::kTagHandle, "tag_handle", "no tagged buffer of the queue ever had the handle {handle:x}",
+     "give tm.handle as IBV_WR_TAG_ADD has set it"},
     {Reason::kOtherState, "other_state", "cur_qp_state says {given:state}, and the queue pair is in {state:state}",
      "look at the state of the queue pair (ibv_query_qp)"},
     {Reason::kNoTransition, "no_transition",
@@ -230,6 +246,11 @@ constexpr ReasonInfo kReasonTable[] = {
     {Reason::kQpLimit, "qp_limit",
      "cap asks for more than the device has: {send_wr} and {recv_wr} requests, {sge} elements, {inline} bytes inline",
      "look at max_qp_wr, max_sge of ibv_query_device; 512 bytes go inline"},
+    {Reason::kTagMatchingQp, "tag_matching_qp",
+     "a shared receive queue of type TM is for RC queue pairs of its protection domain that have no send requests, not "
+     "for "
+     "{type:type} with {send_wr}",
+     "set max_send_wr to 0: the send queue is the device's own"},
 
     {Reason::kUnknownAccess, "unknown_access",
      "the device has no memory with access {access:access}, or none of that length there",
@@ -430,6 +451,8 @@ const char* call_of(const ReasonEvent& event) {
       return "ibv_post_recv";
     case Place::kPostSrqRecv:
       return "ibv_post_srq_recv";
+    case Place::kPostSrqOps:
+      return "ibv_post_srq_ops";
     case Place::kCreateQp:
       return "ibv_create_qp";
     case Place::kCreateAh:
@@ -470,12 +493,30 @@ const char* name_of(ibv_qp_state state) {
 }
 
 const char* name_of(ibv_wc_status status) {
-  constexpr const char* kNames[] = {"SUCCESS",          "LOC_LEN_ERR",       "LOC_QP_OP_ERR",     "LOC_EEC_OP_ERR",
-                                    "LOC_PROT_ERR",     "WR_FLUSH_ERR",      "MW_BIND_ERR",       "BAD_RESP_ERR",
-                                    "LOC_ACCESS_ERR",   "REM_INV_REQ_ERR",   "REM_ACCESS_ERR",    "REM_OP_ERR",
-                                    "RETRY_EXC_ERR",    "RNR_RETRY_EXC_ERR", "LOC_RDD_VIOL_ERR",  "REM_INV_RD_REQ_ERR",
-                                    "REM_ABORT_ERR",    "INV_EECN_ERR",      "INV_EEC_STATE_ERR", "FATAL_ERR",
-                                    "RESP_TIMEOUT_ERR", "GENERAL_ERR"};
+  constexpr const char* kNames[] = {"SUCCESS",
+                                    "LOC_LEN_ERR",
+                                    "LOC_QP_OP_ERR",
+                                    "LOC_EEC_OP_ERR",
+                                    "LOC_PROT_ERR",
+                                    "WR_FLUSH_ERR",
+                                    "MW_BIND_ERR",
+                                    "BAD_RESP_ERR",
+                                    "LOC_ACCESS_ERR",
+                                    "REM_INV_REQ_ERR",
+                                    "REM_ACCESS_ERR",
+                                    "REM_OP_ERR",
+                                    "RETRY_EXC_ERR",
+                                    "RNR_RETRY_EXC_ERR",
+                                    "LOC_RDD_VIOL_ERR",
+                                    "REM_INV_RD_REQ_ERR",
+                                    "REM_ABORT_ERR",
+                                    "INV_EECN_ERR",
+                                    "INV_EEC_STATE_ERR",
+                                    "FATAL_ERR",
+                                    "RESP_TIMEOUT_ERR",
+                                    "GENERAL_ERR",
+                                    "TM_ERR",
+                                    "TM_RNDV_INCOMPLETE"};
   return static_cast<std::size_t>(status) < std::size(kNames) ? kNames[status] : "GENERAL_ERR";
 }
 

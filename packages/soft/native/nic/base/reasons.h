@@ -57,6 +57,7 @@ enum class Reason : std::uint8_t {
   kNotInvalidated,
   kSrqDestroyed,
   kCqOverrun,
+  kTagHeader,
   // A send request fails.
   kUnknownLkey,
   kLkeyOfOtherPd,
@@ -91,6 +92,11 @@ enum class Reason : std::uint8_t {
   kReceivesNothing,
   kOperationNotAsked,
   kBatchForm,
+  kSendsOfTagMatching,
+  kNoTagMatching,
+  kTagOperation,
+  kTagListFull,
+  kTagHandle,
   // A change of state, or an address, is refused.
   kOtherState,
   kNoTransition,
@@ -115,6 +121,7 @@ enum class Reason : std::uint8_t {
   kQpType,
   kQpParts,
   kQpLimit,
+  kTagMatchingQp,
   // Memory is not registered.
   kUnknownAccess,
   kRemoteWithoutLocal,
@@ -146,6 +153,7 @@ enum class Place : std::uint8_t {
   kPostSend,
   kPostRecv,
   kPostSrqRecv,
+  kPostSrqOps,
   kCreateQp,
   kCreateAh,
   kWrComplete,

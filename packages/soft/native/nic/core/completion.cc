@@ -4,6 +4,7 @@
 
 #include "nic/core/explanation.h"
 #include "nic/core/payload.h"
+#include "nic/core/rendezvous.h"
 #include "nic/core/work_request.h"
 
 namespace verbs::soft::nic {
@@ -41,6 +42,8 @@ Slots slots_of(const Core& core, std::uint32_t* released, std::uint32_t count) {
 void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
   SendQueue& sq = qp.sq;
   const SendWqe& wqe = sq.at(sq.head++);
+  if (qp.matches_tags) [[unlikely]]
+    return complete_rendezvous(core, qp, sq.head - 1, status);
   if (qp.counters != nullptr) [[unlikely]]
     count_send(qp, wqe, status);
   if (status == IBV_WC_SUCCESS) {
@@ -67,12 +70,28 @@ void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
 bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& received) {
   const std::uint64_t wr_id = qp.recv.wqe->wr_id;
   Srq* srq = qp.recv.srq;
+  if (qp.recv.opcode == IBV_WC_TM_RECV) [[unlikely]] {
+    if (status != IBV_WC_SUCCESS) abandon_unexpected(qp);
+    if (std::exchange(qp.recv, {}).tagged) return complete_tagged(core, qp, *srq, wr_id, status, received);
+  }
   qp.recv = {};
   return complete_recv_of(core, qp, srq, wr_id, status, received);
 }
 
-bool complete_recv_of(Core& core, Qp& qp, Srq* srq, std::uint64_t wr_id, ibv_wc_status status,
-                      const Received& received) {
+void abandon_unexpected(Qp& qp) {
+  if (qp.recv.opcode == IBV_WC_TM_RECV && !qp.recv.tagged) qp.recv.srq->tags->forget_unexpected();
+}
+
+namespace {
+
+// The CQ of a shared queue has overrun, so no QP can use the queue.
+[[gnu::cold]] void fail(Core& core, Srq& srq) {
+  if (!srq.failed) core.events.async({.type = IBV_EVENT_SRQ_ERR, .srq = &srq});
+  srq.failed = true;
+}
+
+[[gnu::always_inline]] inline bool add_received(Core& core, Qp& qp, Srq* srq, const Slots& slots, std::uint64_t wr_id,
+                                                ibv_wc_status status, const Received& received) {
   const auto fill = [&](ibv_wc& wc) {
     wc = {};
     wc.wr_id = wr_id;
@@ -85,10 +104,6 @@ bool complete_recv_of(Core& core, Qp& qp, Srq* srq, std::uint64_t wr_id, ibv_wc_
     wc.sl = received.sl;
     wc.wc_flags = received.flags;
   };
-  if (srq == nullptr) ++qp.rq.head;
-  const Slots slots = slots_of(core, srq == nullptr ? &qp.rq.released : &srq->queue.released, 1);
-  ++core.counters.rdma_recvs;
-  qp.count(CompletionCounter::kRecv, status, received.byte_len);
   if (srq == nullptr || srq->cq == nullptr) {
     if (qp.recv_cq->add(received.solicited, core.events, slots, received.tags, fill)) [[likely]]
       return true;
@@ -97,10 +112,49 @@ bool complete_recv_of(Core& core, Qp& qp, Srq* srq, std::uint64_t wr_id, ibv_wc_
   }
   if (srq->cq->add(received.solicited, core.events, slots, received.tags, fill)) return true;
   explain_overrun(core, qp, *srq->cq);
-  // The CQ of the shared queue has overrun, so no QP can use the queue.
-  if (!srq->failed) core.events.async({.type = IBV_EVENT_SRQ_ERR, .srq = srq});
-  srq->failed = true;
+  fail(core, *srq);
   return false;
+}
+
+void count_received(Core& core, Qp& qp, ibv_wc_status status, const Received& received) {
+  ++core.counters.rdma_recvs;
+  qp.count(CompletionCounter::kRecv, status, received.byte_len);
+}
+
+}  // namespace
+
+bool complete_recv_of(Core& core, Qp& qp, Srq* srq, std::uint64_t wr_id, ibv_wc_status status,
+                      const Received& received) {
+  if (srq == nullptr) ++qp.rq.head;
+  const Slots slots = slots_of(core, srq == nullptr ? &qp.rq.released : &srq->queue.released, 1);
+  count_received(core, qp, status, received);
+  return add_received(core, qp, srq, slots, wr_id, status, received);
+}
+
+bool complete_tagged(Core& core, Qp& qp, Srq& srq, std::uint64_t wr_id, ibv_wc_status status,
+                     const Received& received) {
+  count_received(core, qp, status, received);
+  return add_received(core, qp, &srq, {}, wr_id, status, received);
+}
+
+bool note_match(Core& core, Qp& qp, const Received& received) {
+  return add_received(core, qp, qp.recv.srq, {}, qp.recv.wqe->wr_id, IBV_WC_SUCCESS, received);
+}
+
+void complete_tag_operation(Core& core, Srq& srq, std::uint64_t wr_id, ibv_wc_status status, ibv_wc_opcode opcode) {
+  const bool in_step = srq.tags->in_step();
+  ++srq.tags->ops;
+  const Slots slots = slots_of(core, &srq.tags->ops_released, 1);
+  const bool added = srq.cq->add(false, core.events, slots, {}, [&](ibv_wc& wc) {
+    wc = {};
+    wc.wr_id = wr_id;
+    wc.status = status;
+    wc.opcode = opcode;
+    wc.wc_flags = in_step ? 0 : IBV_WC_TM_SYNC_REQ;
+  });
+  if (added) return;
+  core.explain({.why = {Reason::kCqOverrun, {static_cast<std::uint64_t>(srq.cq->cqe())}}, .place = Place::kCompletion});
+  fail(core, srq);
 }
 
 void revoke_references(Core& core, Qp& qp) {

@@ -20,15 +20,26 @@ struct Received {
   std::uint32_t src_qp = 0;
   std::uint8_t sl = 0;
   bool solicited = false;
-  FrameTags tags = {};
+  Tags tags = {};
 };
 
 // Completes the request `wr_id`, which was taken out of `srq`, or is the oldest of the QP's own queue (nullptr). False
 // when the CQ is full.
 bool complete_recv_of(Core& core, Qp& qp, Srq* srq, std::uint64_t wr_id, ibv_wc_status status,
                       const Received& received);
-// The same for the receive request of qp.recv (dequeue_recv()).
+// The same for the receive request of qp.recv (dequeue_recv()), or its tagged buffer.
 bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& received);
+
+// Tag matching (docs of the parts: objects/tag_list.h, responder/tag_matching.h).
+
+// A message is over that has a tagged buffer of `srq`.
+bool complete_tagged(Core& core, Qp& qp, Srq& srq, std::uint64_t wr_id, ibv_wc_status status, const Received& received);
+// The tagged buffer of qp.recv has matched; its message goes on.
+bool note_match(Core& core, Qp& qp, const Received& received);
+// The message of qp.recv, which no tagged buffer matched, does not get to the program, or not without an error.
+void abandon_unexpected(Qp& qp);
+// An operation on the list of `srq` is done. The completion asks for a synchronization if one is needed.
+void complete_tag_operation(Core& core, Srq& srq, std::uint64_t wr_id, ibv_wc_status status, ibv_wc_opcode opcode);
 
 // How a queue pair fails: the error state, the send queue error state, and the flush of what is posted.
 

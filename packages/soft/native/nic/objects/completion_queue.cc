@@ -15,7 +15,7 @@ Cq::Cq(int cqe, const CqOptions& options, void* cq_owner, const Nanos& now, Time
       ring_(std::make_unique_for_overwrite<ibv_wc[]>(size_)),
       slots_(std::make_unique_for_overwrite<Slots[]>(size_)),
       stamps_(options.timestamps ? std::make_unique_for_overwrite<Nanos[]>(size_) : nullptr),
-      tags_(options.tags ? std::make_unique_for_overwrite<FrameTags[]>(size_) : nullptr),
+      tags_(options.tags ? std::make_unique_for_overwrite<Tags[]>(size_) : nullptr),
       ignore_overrun_(options.ignore_overrun) {}
 
 bool Cq::make_room(EventSink& events) {
@@ -34,7 +34,7 @@ int Cq::resize(int cqe) {
   auto ring = std::make_unique_for_overwrite<ibv_wc[]>(size);
   auto slots = std::make_unique_for_overwrite<Slots[]>(size);
   auto stamps = stamps_ ? std::make_unique_for_overwrite<Nanos[]>(size) : nullptr;
-  auto tags = tags_ ? std::make_unique_for_overwrite<FrameTags[]>(size) : nullptr;
+  auto tags = tags_ ? std::make_unique_for_overwrite<Tags[]>(size) : nullptr;
   for (std::size_t i = 0; i < count_; ++i) {
     const std::size_t from = (head_ + i) % size_;
     ring[i] = ring_[from];

@@ -21,16 +21,19 @@ struct CqOptions {
   bool tags = false;
 };
 
-// What a model's steering reports about a received frame.
-struct FrameTags {
+// What a completion has beyond its ibv_wc.
+struct Tags {
+  // Of a frame: what the steering reports.
   std::uint32_t flow_tag = 0;
   std::uint16_t cvlan = 0;
+  // Of a message that a tagged buffer has taken: what its header says.
+  ibv_wc_tm_info matched = {};
 };
 
 struct Completion {
   ibv_wc wc;
-  Nanos at;        // when it was added, if the CQ has timestamps; else 0
-  FrameTags tags;  // zeros unless the CQ has tags
+  Nanos at;   // when it was added, if the CQ has timestamps; else 0
+  Tags tags;  // zeros unless the CQ has tags
 };
 
 // The slots of a work queue that polling a completion gives back.
@@ -51,7 +54,7 @@ class Cq : public TimerSlot {
   // Adds an entry, which `fill(ibv_wc&)` writes in place, every field of it. False when the queue is full: the entry is
   // lost, and the first overrun raises IBV_EVENT_CQ_ERR. A queue that ignores overruns drops its oldest entry instead.
   template <typename Fill>
-  bool add(bool solicited, EventSink& events, const Slots& slots, const FrameTags& tags, Fill&& fill) {
+  bool add(bool solicited, EventSink& events, const Slots& slots, const Tags& tags, Fill&& fill) {
     if (count_ == size_ && !make_room(events)) [[unlikely]]
       return false;
     ibv_wc& wc = ring_[tail_];
@@ -64,7 +67,7 @@ class Cq : public TimerSlot {
     if (armed_ != Armed::kNo && (armed_ == Armed::kAny || solicited || wc.status != IBV_WC_SUCCESS)) notify(events);
     return true;
   }
-  bool push(const ibv_wc& wc, bool solicited, EventSink& events, const FrameTags& tags = {}) {
+  bool push(const ibv_wc& wc, bool solicited, EventSink& events, const Tags& tags = {}) {
     return add(solicited, events, {}, tags, [&](ibv_wc& entry) { entry = wc; });
   }
 
@@ -83,7 +86,7 @@ class Cq : public TimerSlot {
     if (count_ == 0) return false;
     completion->wc = ring_[head_];
     completion->at = stamps_ ? stamps_[head_] : 0;
-    completion->tags = tags_ ? tags_[head_] : FrameTags{};
+    completion->tags = tags_ ? tags_[head_] : Tags{};
     drop_oldest();
     return true;
   }
@@ -142,8 +145,8 @@ class Cq : public TimerSlot {
   std::size_t size_;
   std::unique_ptr<ibv_wc[]> ring_;
   std::unique_ptr<Slots[]> slots_;
-  std::unique_ptr<Nanos[]> stamps_;    // if completions are to be timestamped
-  std::unique_ptr<FrameTags[]> tags_;  // if flow tags or VLAN tags are to be read
+  std::unique_ptr<Nanos[]> stamps_;  // if completions are to be timestamped
+  std::unique_ptr<Tags[]> tags_;     // if they are to be read
   std::size_t head_ = 0;
   std::size_t tail_ = 0;
   std::size_t count_ = 0;

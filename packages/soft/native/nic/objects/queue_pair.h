@@ -169,6 +169,7 @@ class Qp : public TimerSlot {
   bool draining = false;
   bool is_receive_queue = false;  // RAW_PACKET: it is an ibv_wq
   bool self_loopback = false;     // RAW_PACKET: receives frames that its port sent to its own address
+  bool matches_tags = false;      // its `srq` is of type TM, and its send queue the NIC's own (core/rendezvous.h)
   ibv_qp_attr attr = {};          // as modify set it and query returns it
   wire::Path path;                // RC, UC, XRC: to the connected peer
   wire::NetworkHeaders headers;   // of that path

@@ -229,8 +229,11 @@ struct ResponderState {
 struct CurrentRecv {
   const RecvWqe* wqe = nullptr;  // nullptr: none
   const ibv_sge* sges = nullptr;
-  const Pd* pd = nullptr;  // the PD that the keys of the SGEs must belong to
-  Srq* srq = nullptr;      // where it came from; `wqe` and `sges` are then the QP's copies
+  const Pd* pd = nullptr;              // the PD that the keys of the SGEs must belong to
+  Srq* srq = nullptr;                  // where it came from; `wqe` and `sges` are then the QP's copies
+  bool tagged = false;                 // … which is its list of tagged buffers
+  bool rendezvous = false;             // … and the message only says where its data is
+  ibv_wc_opcode opcode = IBV_WC_RECV;  // of a SEND that takes it
 };
 
 }  // namespace verbs::soft::nic

@@ -5,11 +5,13 @@
 #include <infiniband/verbs.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "nic/base/containers.h"
 #include "nic/base/limits.h"
 #include "nic/objects/protection_domain.h"
+#include "nic/objects/tag_list.h"
 #include "nic/objects/work_queue.h"
 
 namespace verbs::soft::nic {
@@ -37,8 +39,9 @@ class Srq {
   RecvQueue queue;
   // XRC only. A target QP dequeues from the SRQ that a packet names, if it is in the same domain.
   Xrcd* xrcd = nullptr;
-  Cq* cq = nullptr;     // where its requests complete, instead of the QP's CQ
-  bool failed = false;  // its CQ has overrun
+  std::unique_ptr<TagList> tags;  // of type TM only: what messages are matched with first
+  Cq* cq = nullptr;               // XRC, TM: where its requests complete, instead of the QP's CQ
+  bool failed = false;            // its CQ has overrun
 
  private:
   void check_limit(EventSink& events);

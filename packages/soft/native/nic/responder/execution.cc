@@ -10,6 +10,7 @@
 #include "nic/core/explanation.h"
 #include "nic/core/payload.h"
 #include "nic/responder/responses.h"
+#include "nic/responder/tag_matching.h"
 
 namespace verbs::soft::nic {
 namespace {
@@ -50,6 +51,8 @@ void finish_receive(Core& core, Qp& qp, const Packet& packet, ibv_wc_opcode opco
   received.flags = packet.has(wire::kHasImmDt) ? IBV_WC_WITH_IMM : packet.has(wire::kHasIeth) ? IBV_WC_WITH_INV : 0;
   received.src_qp = qp.attr.dest_qp_num;
   received.solicited = packet.bth.solicited;
+  if (qp.matches_tags) [[unlikely]]
+    return finish_message(core, qp, packet, received);
   if (!complete_recv(core, qp, IBV_WC_SUCCESS, received)) enter_error(core, qp, IBV_EVENT_QP_FATAL);
 }
 
@@ -120,18 +123,23 @@ bool has_valid_length(const Qp& qp, const Packet& packet) {
 
 void execute_send(Core& core, Qp& qp, const Packet& packet) {
   ResponderState& resp = qp.resp;
-  const std::size_t size = packet.payload_size();
+  std::size_t headers = 0;  // that are not of the payload
   if (packet.has(wire::kIsStart)) {
-    if (!take_recv(core, qp)) return nak_receiver_not_ready(core, qp, size);
+    if (qp.matches_tags) [[unlikely]] {
+      if (!match_message(core, qp, packet, &headers)) return;
+    } else if (!take_recv(core, qp)) {
+      return nak_receiver_not_ready(core, qp, packet.payload_size());
+    }
     resp.offset = 0;
   }
+  const std::size_t size = packet.payload_size() - headers;
   if (size > qp.recv.wqe->length - resp.offset) {
     return nak_fatal(core, qp, wire::kNakInvalidRequest, IBV_WC_LOC_LEN_ERR,
                      {Reason::kShortReceive, {qp.recv.wqe->length, resp.offset + size}});
   }
   if (packet.referred != nullptr) {
     if (!pull_to_recv(core, qp, resp.offset, *packet.referred)) return nak_unread(core, qp);
-  } else if (!write_to_recv(core, qp, resp.offset, packet.payload())) {
+  } else if (!write_to_recv(core, qp, resp.offset, packet.payload().subspan(headers))) {
     return nak_fatal(core, qp, wire::kNakRemoteOperational, IBV_WC_LOC_PROT_ERR, why_no_receive_memory(core, qp));
   }
   resp.message = Message::kSend;
@@ -144,7 +152,9 @@ void execute_send(Core& core, Qp& qp, const Packet& packet) {
     return enter_error(core, qp, IBV_EVENT_QP_REQ_ERR);
   }
   advance(core, qp, packet);
-  if (packet.has(wire::kIsEnd)) finish_receive(core, qp, packet, IBV_WC_RECV, length);
+  if (packet.has(wire::kIsEnd)) return finish_receive(core, qp, packet, qp.recv.opcode, length);
+  if (qp.recv.tagged && packet.has(wire::kIsStart)) [[unlikely]]
+    report_match(core, qp, packet);
 }
 
 void execute_write(Core& core, Qp& qp, const Packet& packet) {

@@ -87,6 +87,8 @@ inline void receive(const WholeMessage& message, const Target& target, ibv_wc_op
 // has happened but perhaps to the bytes that the message is for.
 template <typename Payload>
 bool execute_whole_send(const WholeMessage& message, const Payload& payload) {
+  if (message.qp.matches_tags) [[unlikely]]
+    return false;  // a packet has headers to look at
   const Target target(message.qp);
   if (target.queue.empty() || message.length > target.wqe().length) return false;
   if (message.length > 0) {

@@ -30,6 +30,8 @@ constexpr std::uint64_t kTooLong = UINT32_MAX;
 std::uint64_t number(int value) { return static_cast<std::uint64_t>(std::int64_t{value}); }
 
 inline int check_send(Core& core, const Qp& qp, const ibv_send_wr& wr) {
+  if (qp.matches_tags) [[unlikely]]
+    return refuse(core, qp, wr, EINVAL, {Reason::kSendsOfTagMatching});
   if (!qp.may_send() && qp.state != IBV_QPS_SQE && qp.state != IBV_QPS_ERR) {
     return refuse(core, qp, wr, EINVAL, {Reason::kSendState, {qp.state}});
   }
@@ -250,6 +252,57 @@ int post_one(Core& core, Qp& qp, const ibv_recv_wr& wr) {
   return 0;
 }
 
+// Why an operation on tagged buffers is refused; Reason::kNone: it is not.
+Why check_tag_operation(const Srq& srq, const ibv_ops_wr& wr) {
+  constexpr int kFlags = IBV_OPS_SIGNALED | IBV_OPS_TM_SYNC;
+  const Why unknown{Reason::kTagOperation, {static_cast<std::uint64_t>(wr.opcode), number(wr.flags)}};
+  if (srq.tags == nullptr) return {Reason::kNoTagMatching};
+  const TagList& tags = *srq.tags;
+  if ((wr.flags & ~kFlags) != 0) return unknown;
+  if (tags.ops_full()) return {Reason::kQueueFull, {tags.max_ops()}};
+  switch (wr.opcode) {
+    case IBV_WR_TAG_ADD:
+      if (wr.tm.add.num_sge < 0 || number(wr.tm.add.num_sge) > kMaxTagSges) {
+        return {Reason::kTooManySges, {number(wr.tm.add.num_sge), kMaxTagSges}};
+      }
+      return tags.full() ? Why{Reason::kTagListFull, {tags.capacity()}} : Why{};
+    case IBV_WR_TAG_DEL:
+      return tags.is_foreign(wr.tm.handle) ? Why{Reason::kTagHandle, {wr.tm.handle}} : Why{};
+    case IBV_WR_TAG_SYNC:
+      return {};
+    default:
+      return unknown;
+  }
+}
+
+int post_one(Core& core, Srq& srq, ibv_ops_wr& wr) {
+  if (const Why why = check_tag_operation(srq, wr); why.reason != Reason::kNone) [[unlikely]] {
+    const bool full = why.reason == Reason::kQueueFull || why.reason == Reason::kTagListFull;
+    const int error = full ? ENOMEM : EINVAL;
+    explain_call(core, Place::kPostSrqOps, error, why, nullptr, wr.wr_id);
+    return error;
+  }
+  TagList& tags = *srq.tags;
+  ibv_wc_opcode opcode = IBV_WC_TM_SYNC;
+  ibv_wc_status status = IBV_WC_SUCCESS;
+  if ((wr.flags & IBV_OPS_TM_SYNC) != 0 || wr.opcode == IBV_WR_TAG_SYNC) tags.synchronize(wr.tm.unexpected_cnt);
+  if (wr.opcode == IBV_WR_TAG_ADD) {
+    opcode = IBV_WC_TM_ADD;
+    const auto& add = wr.tm.add;
+    wr.tm.handle = tags.add({.wr_id = add.recv_wr_id,
+                             .sge = add.num_sge > 0 ? add.sg_list[0] : ibv_sge{},
+                             .tag = add.tag,
+                             .mask = add.mask});
+  } else if (wr.opcode == IBV_WR_TAG_DEL) {
+    opcode = IBV_WC_TM_DEL;
+    if (!tags.remove(wr.tm.handle)) status = IBV_WC_TM_ERR;
+  }
+  if (status != IBV_WC_SUCCESS || (wr.flags & IBV_OPS_SIGNALED) != 0) {
+    complete_tag_operation(core, srq, wr.wr_id, status, opcode);
+  }
+  return 0;
+}
+
 // Calls post(*wr) for each request of a list, up to the first error.
 template <typename Wr, typename Post>
 int post_each(Wr* wr, Wr** bad_wr, Post post) {
@@ -318,6 +371,10 @@ int DataPath::post_srq_recv(Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr) {
       explain_call(core_, Place::kPostSrqRecv, error, why_not_enqueued(core_, srq->queue, each), nullptr, each.wr_id);
     return error;
   });
+}
+
+int DataPath::post_srq_ops(Srq* srq, ibv_ops_wr* wr, ibv_ops_wr** bad_wr) {
+  return post_each(wr, bad_wr, [&](ibv_ops_wr& each) { return post_one(core_, *srq, each); });
 }
 
 }  // namespace verbs::soft::nic

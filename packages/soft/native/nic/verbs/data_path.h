@@ -22,6 +22,10 @@ class DataPath {
   int post_bind(Qp* qp, const ibv_mw_bind* bind, std::uint32_t rkey);
   int post_recv(Qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
   int post_srq_recv(Srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad_wr);
+  // Operations on the tagged buffers of a queue of type TM, which are done at once. Sets the handle of what is added.
+  // EINVAL (no such queue, opcode, flags, number of SGEs, a handle that no buffer has had), or ENOMEM (the list is
+  // full, or too many completions of operations were not polled).
+  int post_srq_ops(Srq* srq, ibv_ops_wr* wr, ibv_ops_wr** bad_wr);
 
  private:
   Core& core_;

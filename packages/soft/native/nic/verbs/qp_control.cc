@@ -10,6 +10,7 @@
 #include "nic/base/limits.h"
 #include "nic/core/completion.h"
 #include "nic/core/explanation.h"
+#include "nic/core/rendezvous.h"
 #include "nic/verbs/qp_transitions.h"
 
 namespace verbs::soft::nic {
@@ -72,6 +73,10 @@ int lay_out(Core& core, ibv_qp_init_attr& init, Qp& qp) {
     const std::uint32_t sges = std::max(cap.max_send_sge, cap.max_recv_sge);
     return refuse(EINVAL, {Reason::kQpLimit, {cap.max_send_wr, cap.max_recv_wr, sges, cap.max_inline_data}});
   }
+  qp.matches_tags = qp.srq != nullptr && qp.srq->tags != nullptr;
+  if (qp.matches_tags && (init.qp_type != IBV_QPT_RC || cap.max_send_wr != 0 || qp.srq->pd != qp.pd)) {
+    return refuse(EINVAL, {Reason::kTagMatchingQp, {static_cast<std::uint64_t>(init.qp_type), cap.max_send_wr}});
+  }
   // The room of a request's scatter list holds inline data as well. soft-RoCE grants it unasked, and programs rely on
   // it (rdma_xclient).
   const auto room = static_cast<std::uint32_t>(cap.max_send_sge * sizeof(ibv_sge));
@@ -80,9 +85,14 @@ int lay_out(Core& core, ibv_qp_init_attr& init, Qp& qp) {
   qp.type = init.qp_type;
   qp.transport = transport_of(init.qp_type);
   qp.sq_sig_all = init.sq_sig_all != 0;
-  qp.sq.allocate(cap.max_send_wr, cap.max_send_sge, cap.max_inline_data, init.qp_type == IBV_QPT_UD);
+  if (qp.matches_tags) {
+    cap.max_send_sge = cap.max_inline_data = 0;
+    qp.sq.allocate(kMostRendezvous, kMaxTagSges, kRendezvousHeadersSize, false);
+  } else {
+    qp.sq.allocate(cap.max_send_wr, cap.max_send_sge, cap.max_inline_data, init.qp_type == IBV_QPT_UD);
+    cap.max_send_wr = qp.sq.capacity();
+  }
   qp.rq.allocate(cap.max_recv_wr, cap.max_recv_sge);
-  cap.max_send_wr = qp.sq.capacity();
   cap.max_recv_wr = qp.rq.capacity();
   qp.attr.cap = cap;
   qp.attr.path_mtu = IBV_MTU_256;
@@ -200,7 +210,8 @@ void apply(Core& core, Qp& qp, int mask, const wire::Path& path) {
 
 // The request of an SRQ whose message is not complete makes no completion any more.
 void give_back_unfinished(Qp& qp) {
-  if (qp.recv.srq != nullptr) ++qp.recv.srq->queue.released;
+  abandon_unexpected(qp);
+  if (qp.recv.srq != nullptr && !qp.recv.tagged) ++qp.recv.srq->queue.released;
 }
 
 void reset(Core& core, Qp& qp) {

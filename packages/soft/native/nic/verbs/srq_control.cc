@@ -16,21 +16,27 @@ bool fits(const Limits& limits, const ibv_srq_attr& attr) {
   return attr.max_wr >= 1 && attr.max_wr <= static_cast<std::uint32_t>(limits.max_srq_wr);
 }
 
+bool fits(const ibv_tm_cap& tags) {
+  return tags.max_num_tags >= 1 && tags.max_num_tags <= kMaxTags && tags.max_ops >= 1 && tags.max_ops <= kMaxTagOps;
+}
+
 }  // namespace
 
-int SrqControl::create(Pd* pd, ibv_srq_attr* attr, void* owner, Srq** srq, const SrqXrc& xrc) {
+int SrqControl::create(Pd* pd, ibv_srq_attr* attr, void* owner, Srq** srq, const SrqParts& parts) {
   const Limits& limits = core_.config.limits;
   // Adapters take a queue without room, and make it of one request.
   attr->max_wr = std::max(attr->max_wr, 1u);
   if (!fits(limits, *attr) || attr->max_sge > static_cast<std::uint32_t>(limits.max_srq_sge)) return EINVAL;
+  if (parts.tags != nullptr && !fits(*parts.tags)) return EINVAL;
   auto made = std::make_unique<Srq>(pd, owner, attr->max_wr, std::max(attr->max_sge, 1u));
+  if (parts.tags != nullptr) made->tags = std::make_unique<TagList>(parts.tags->max_num_tags, parts.tags->max_ops);
   Srq* raw = made.get();
   const std::uint32_t index = core_.srqs.insert(std::move(made));
   if (index == 0) return ENOMEM;
   raw->number = index;
   ++pd->users;
-  raw->xrcd = xrc.xrcd;
-  raw->cq = xrc.cq;
+  raw->xrcd = parts.xrcd;
+  raw->cq = parts.cq;
   if (raw->xrcd != nullptr) ++raw->xrcd->users;
   if (raw->cq != nullptr) ++raw->cq->users;
   attr->max_wr = raw->queue.capacity();
@@ -67,8 +73,11 @@ int SrqControl::destroy(Srq* srq) {
       if (qp.recv.srq == srq)
         nak_fatal(core_, qp, wire::kNakRemoteOperational, IBV_WC_LOC_QP_OP_ERR, {Reason::kSrqDestroyed});
     });
-    srq->cq->forget_queue(&srq->queue.released);
     --srq->xrcd->users;
+  }
+  if (srq->cq != nullptr) {
+    srq->cq->forget_queue(&srq->queue.released);
+    if (srq->tags != nullptr) srq->cq->forget_queue(&srq->tags->ops_released);
     --srq->cq->users;
   }
   --srq->pd->users;

@@ -9,10 +9,11 @@
 
 namespace verbs::soft::nic {
 
-// The XRC attributes of a shared receive queue.
-struct SrqXrc {
-  Xrcd* xrcd = nullptr;
+// What a shared receive queue that is not a basic one has beside its attributes.
+struct SrqParts {
   Cq* cq = nullptr;  // where its requests complete
+  Xrcd* xrcd = nullptr;
+  const ibv_tm_cap* tags = nullptr;  // of type TM
 };
 
 class SrqControl {
@@ -20,7 +21,7 @@ class SrqControl {
   explicit SrqControl(Core& core) : core_(core) {}
 
   // 0, EINVAL (a limit) or ENOMEM. Updates *attr; its limit is ignored, modify() arms it.
-  int create(Pd* pd, ibv_srq_attr* attr, void* owner, Srq** srq, const SrqXrc& xrc = {});
+  int create(Pd* pd, ibv_srq_attr* attr, void* owner, Srq** srq, const SrqParts& parts = {});
   // 0, or EINVAL: an unknown bit in `mask`, a size that does not hold the posted requests, a limit above the size.
   int modify(Srq* srq, const ibv_srq_attr* attr, int mask);
   int query(const Srq* srq, ibv_srq_attr* attr) const;  // 0

@@ -89,8 +89,9 @@ struct Xrc {
   nic::Srq* create_srq(nic::Cq* cq = nullptr, nic::Pd* pd = nullptr, nic::Xrcd* domain = nullptr) {
     ibv_srq_attr attr{.max_wr = 16, .max_sge = 2, .srq_limit = 0};
     nic::Srq* srq = nullptr;
-    REQUIRE(net.b.nic->srqs().create(pd != nullptr ? pd : net.b.pd, &attr, &net.b, &srq,
-                                     {domain != nullptr ? domain : xrcd, cq != nullptr ? cq : net.b.cq}) == 0);
+    REQUIRE(net.b.nic->srqs().create(
+                pd != nullptr ? pd : net.b.pd, &attr, &net.b, &srq,
+                {.cq = cq != nullptr ? cq : net.b.cq, .xrcd = domain != nullptr ? domain : xrcd}) == 0);
     return srq;
   }
 
