@@ -51,6 +51,8 @@ export default defineConfig(
       'tools/site/browser/*.js',
     ],
     ...tseslint.configs.disableTypeChecked,
+    // `programs`: tools/check/js.mjs gives the linter those that the compiler has checked.
+    languageOptions: { parserOptions: { program: null, programs: null, project: false, projectService: false } },
   },
   {
     // What other processes say has no type.

@@ -17,7 +17,8 @@ checks whose programs are missing say so.
 
   NAME  ${names.slice(0, 7).join(', ')},
         ${names.slice(7).join(', ')}: all of them, if none is given;
-        ${onDemand.map(short).join(', ')}: clang-tidy over the C++ that the build compiles, minutes`;
+        ${onDemand.map(short).join(', ')}: only where they are named: what the compiler says (js has it, too), and
+        clang-tidy over the C++ that the build compiles, minutes`;
 
 /** @param {string[]} args */
 function readOptions(args) {

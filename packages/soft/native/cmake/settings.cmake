@@ -33,6 +33,14 @@ function(verbs_test_main)
   endif()
 endfunction()
 
+# A program of tests nearly all of whose sources include a header of the project's that takes as long as the library's own.
+function(verbs_test_program_with program header)
+  if(VERBS_PRECOMPILE)
+    verbs_precompile(${program})
+    target_precompile_headers(${program} PRIVATE <doctest/doctest.h> ${header})
+  endif()
+endfunction()
+
 # Programs of tests that are compiled like test_main.
 function(verbs_test_programs)
   if(VERBS_PRECOMPILE)

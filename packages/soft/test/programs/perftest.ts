@@ -24,8 +24,10 @@ function casesOf(name: string): Case[] {
     cases.push(one('-A CMP_AND_SWAP', usual), one('-A FETCH_AND_ADD', usual));
   } else {
     cases.push(one('-s 1', [1]), one('-s 8388608', [8388608], 5), one('-m 256 -s 5000', [5000]));
+    // For each row, whatever is asked for, perftest reads the clock for a fifth of a second to measure the processor: one program
+    // goes through all sizes.
     if (name === 'ib_send_bw') cases.push(one('-a', allSizes, 5));
-    if (name === 'ib_write_lat') cases.push(one('-a', allSizes, 5));
+    if (name === 'ib_write_lat') cases.push(one('-s 4096', [4096]), one('-s 1048576', [1048576], 20));
   }
   if (has('send') || has('write')) {
     // Nothing slows a sender of UC or UD down: what is sent at once must fit into the receiver's socket buffer.

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { examplesOf } from './blocks.mjs';
-import { codeOf } from './readme.mjs';
+import { codeOf, diagnosticsOf } from './readme.mjs';
 
 /** @import { Block, Finding } from './blocks.mjs' */
 
@@ -19,7 +19,7 @@ const LINES_BEFORE = 2;
  */
 export function checkExamples(tsconfig, packages) {
   const { options, fileNames } = settingsOf(tsconfig);
-  const host = ts.createCompilerHost(options, true);
+  const host = readsOnce(ts.createCompilerHost(options, true));
   const entries = packages.map((folder) => join(folder, 'src', 'index.ts'));
   const names = exportedNames(ts.createProgram([...fileNames, ...entries], options, host), entries);
 
@@ -32,11 +32,28 @@ export function checkExamples(tsconfig, packages) {
     }
   }
   const program = ts.createProgram([...fileNames, ...files.keys()], options, withFiles(host, files));
-  const findings = ts
-    .getPreEmitDiagnostics(program)
-    .map((diagnostic) => finding(diagnostic, files, dirname(tsconfig)))
-    .filter((each) => each !== undefined);
+  const isChecked = (/** @type {ts.SourceFile} */ { fileName }) =>
+    files.has(fileName) || dirname(fileName) === dirname(tsconfig);
+  const findings = diagnosticsOf(program, isChecked).map((diagnostic) => finding(diagnostic, files, dirname(tsconfig)));
   return { count: files.size, findings };
+}
+
+/**
+ * A host that reads and parses a file for the first program only.
+ * @param {ts.CompilerHost} host
+ * @returns {ts.CompilerHost}
+ */
+function readsOnce(host) {
+  /** @type {Map<string, ts.SourceFile | undefined>} */
+  const known = new Map();
+  return {
+    ...host,
+    getSourceFile: (name, ...rest) => {
+      const file = known.get(name) ?? host.getSourceFile(name, ...rest);
+      known.set(name, file);
+      return file;
+    },
+  };
 }
 
 /** @param {string} tsconfig */
@@ -143,7 +160,7 @@ function withFiles(host, files) {
  * @param {ts.Diagnostic} diagnostic
  * @param {Map<string, { block: Block }>} files
  * @param {string} scope
- * @returns {Finding | undefined} the sources themselves are checked elsewhere
+ * @returns {Finding}
  */
 function finding({ file, start = 0, messageText }, files, scope) {
   const message = ts.flattenDiagnosticMessageText(messageText, ' ');
@@ -152,5 +169,5 @@ function finding({ file, start = 0, messageText }, files, scope) {
   const example = files.get(file.fileName);
   if (example !== undefined)
     return { file: example.block.file, line: example.block.line + line - LINES_BEFORE, message };
-  return dirname(file.fileName) === scope ? { file: file.fileName, line: line + 1, message } : undefined;
+  return { file: file.fileName, line: line + 1, message };
 }

@@ -68,7 +68,7 @@ export function checkDocuments(tsconfig, documents) {
   });
   /** @type {Finding[]} */
   const findings = [];
-  for (const { file, start = 0, messageText } of ts.getPreEmitDiagnostics(program)) {
+  for (const { file, start = 0, messageText } of diagnosticsOf(program, (file) => files.has(file.fileName))) {
     const block = file && files.get(file.fileName);
     const message = ts.flattenDiagnosticMessageText(messageText, ' ');
     if (file === undefined) findings.push({ file: tsconfig, line: 1, message });
@@ -79,4 +79,18 @@ export function checkDocuments(tsconfig, documents) {
     }
   }
   return { count: files.size, findings };
+}
+
+/**
+ * What the compiler says of some files of a program. The others are checked elsewhere, and only their types are needed.
+ * @param {ts.Program} program
+ * @param {(file: ts.SourceFile) => boolean} isChecked
+ * @returns {ts.Diagnostic[]}
+ */
+export function diagnosticsOf(program, isChecked) {
+  const own = program
+    .getSourceFiles()
+    .filter(isChecked)
+    .flatMap((file) => [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]);
+  return [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics(), ...own];
 }
