@@ -297,6 +297,9 @@ describe('verbs show', () => {
     const course = JSON.parse(json.stdout) as { pairs: { ends: { qpn: number }[] }[]; packets: { pair: number }[] };
     expect(course.pairs.map(({ ends }) => ends[0]?.qpn)).toEqual([qpn]);
     expect(course.packets.map(({ pair }) => pair)).toEqual([1, 1]);
+    const late = await verbs(['show', '-p', '99', file]);
+    expect(late).toMatchObject({ status: 1, stdout: '' });
+    expect(late.stderr).toMatch(/has no packet 99\n {2}the last one is 4$/m);
     const none = await verbs(['show', '--qp', '0xffffff', file]);
     expect([none.status, none.stderr]).toMatchObject([1, expect.stringContaining(`0x${qpn.toString(16)}`)]);
   });

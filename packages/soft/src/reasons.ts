@@ -37,7 +37,7 @@ export interface ReasonReport {
   peerQpNum?: number;
   /** The peer's GID. */
   peerGid?: string;
-  /** Of the request that failed or was refused. */
+  /** Of the request that failed or was refused. One that is awaited (`qp.send()`, `qp.recv()`) has a number of @verbs/core there. */
   wrId?: bigint;
   /** What the peer's end had against the request, if that is at the same device. */
   peers?: Pick<ReasonReport, 'reason' | 'text' | 'help'>;

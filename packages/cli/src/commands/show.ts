@@ -53,9 +53,20 @@ async function show(file: string, { output, verbose, packet = [], qp, json }: Op
     return;
   }
   const chosen = new Set(packet);
+  if (verbose !== true) requireOne(course, chosen);
   const fields = ({ number }: Packet) => verbose === true || chosen.has(number);
   const only = ({ number }: Packet) => chosen.size === 0 || verbose === true || chosen.has(number);
   await printLines(courseLines(course, { only, fields, paint }));
+}
+
+/** At least one of the packets is there. */
+function requireOne({ file, packets }: Course, chosen: ReadonlySet<number>): void {
+  let last = 0;
+  for (const { number } of packets({ bytes: false })) {
+    if (chosen.has(number)) return;
+    last = Math.max(last, number);
+  }
+  throw new Failure(`${file} has no packet ${[...chosen].join(', ')}`, { hint: `the last one is ${last}` });
 }
 
 function nothing(file: string, { pairs, others }: Course, qp: number | undefined): Failure {

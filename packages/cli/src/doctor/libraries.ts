@@ -31,7 +31,7 @@ function configuration(): Finding {
   const topic = 'VERBS_SOFT';
   const text = process.env['VERBS_SOFT'];
   if (text === undefined || text === '')
-    return ok(topic, 'not set: one device, soft0, on the first free loopback address');
+    return ok(topic, 'not set: one device, soft0, at 127.0.0.1, and at addresses of the host that a program uses');
   const soft = probeLibraries().find(({ kind }) => kind === 'soft');
   const leftOut = soft?.leftOut ?? [];
   if (leftOut.length > 0) {

@@ -269,7 +269,7 @@ export class ProtectionDomain extends Resource {
     const vector = nativeAhAttr(attr, 'attr', (portNum) => this.#sourceGid(portNum));
     if (!vector.isGlobal && (this.context.queryPort(vector.portNum).flags & PortFlags.GRH_REQUIRED) !== 0) {
       throw new VerbsError(errno.EINVAL, 'ibv_create_ah', {
-        hint: `port ${vector.portNum} requires a global route: set attr.isGlobal to true and attr.grh with the dgid`,
+        hint: `port ${vector.portNum} requires a global route: give attr.grh with the dgid, and no isGlobal: false`,
       });
     }
     const attributes = publicAhAttr({ grh: NO_ROUTE, ...vector });

@@ -73,6 +73,7 @@ const checks = {
 export function optionsTo(peer: unknown, local: LocalEnd, context: Context, options: object): ConnectOptions {
   if (typeof peer !== 'object' || peer === null) throw typeError('peer', 'what qp.endpoint() of the peer gave', peer);
   const given = peer as Record<string, unknown>;
+  if (typeof given['endpoint'] === 'function') throw typeError('peer', 'what endpoint() of the peer gave', peer);
   const qpNum = checks.qpNum(given['qpNum'], 'peer.qpNum');
   const psn = checks.psn(given['psn'], 'peer.psn');
   const gid = checks.gid(given['gid'], 'peer.gid');

@@ -154,6 +154,13 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
   async #send(data: MessageData, options: SendOptions): Promise<WorkCompletion> {
     const { timeout, signal } = sendOptions(options, 'options');
     signal?.throwIfAborted();
+    if (this.#closed) {
+      throw new VerbsError(errno.EBADF, 'ibv_post_send', {
+        code: 'ERR_VERBS_CLOSED',
+        text: 'the Connection is closed',
+        hint: 'keep it open while it is used, or dial again',
+      });
+    }
     if (this.#peerDeaf) throw deaf();
     const sent = this.#sendBuffers().use(data, (sge) => this.qp.send({ opcode: WrOpcode.SEND, sgList: [sge] }));
     return signal === undefined && timeout === undefined ? sent : patient(sent, signal, timeout);

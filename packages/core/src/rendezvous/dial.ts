@@ -69,6 +69,12 @@ export async function dial<PrivateData = unknown>(options: DialOptions): Promise
     signal?.throwIfAborted();
     if (connection === undefined && late.aborted)
       throw problem('ETIMEDOUT', `${host} port ${port} did not answer for ${timeout} ms`);
+    if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' && !isLoopback(host)) {
+      (error as Error).message +=
+        ": no program listens there; a listener without host takes only peers of its own machine (listen({ host: '::' }))";
+    }
     throw error;
   }
 }
+
+const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.');

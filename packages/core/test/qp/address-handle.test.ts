@@ -56,7 +56,7 @@ it('refuses to go without a global route where the port requires one', () => {
         code: 'EINVAL',
         errno: -22,
         syscall: 'ibv_create_ah',
-        message: expect.stringMatching(/set attr\.isGlobal to true and attr\.grh/) as string,
+        message: expect.stringMatching(/give attr\.grh with the dgid/) as string,
       }),
     );
   }

@@ -172,7 +172,7 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
       await this.wait(
         () => {
           const status = this.#results.get(cookie);
-          if (status !== undefined && status !== DocaStatus.SUCCESS) throw new DocaError(status, syscall, TASK_FAILED);
+          if (status !== undefined && status !== DocaStatus.SUCCESS) throw new DocaError(status, syscall, whyFailed(status));
           return status === undefined ? undefined : true;
         },
         options,
@@ -216,7 +216,10 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
   }
 }
 
-const TASK_FAILED = 'the task has failed; the peer may be gone';
+const whyFailed = (status: number) =>
+  status === DocaStatus.TOO_BIG
+    ? 'the message is longer than the buffer that the consumer has posted'
+    : 'the task has failed; the peer may be gone';
 
 /** The order of those who wait for room: the first of them submits first. */
 export class SubmitQueue {

@@ -1,6 +1,6 @@
 import { validate } from '@verbs/core/provider';
 import { bytes } from '../base/arguments.js';
-import { checked } from '../base/errors.js';
+import { checked, DocaError, DocaStatus } from '../base/errors.js';
 import { type CreatedContext, native } from '../base/native.js';
 import type { Connection } from '../base/objects.js';
 import type { WaitOptions } from '../base/waiting.js';
@@ -65,7 +65,19 @@ export class Producer extends ComchPath {
     const { mmap, offset, length } = mmapOf(view, 'view');
     validate.integer(consumer, 'consumer', 0, 2 ** 32 - 1);
     if (immediate !== undefined) bytes(immediate, 'immediate');
-    return (cookie) => native.produce(this.created.handle, mmap.handle, offset, length, immediate, consumer, cookie);
+    return (cookie) => {
+      const { handle } = this.created;
+      const status = native.produce(handle, mmap.handle, offset, length, immediate, consumer, cookie);
+      if (status !== -DocaStatus.INVALID_VALUE) return status;
+      throw new DocaError(DocaStatus.INVALID_VALUE, this.syscall('task_send'), this.#whyInvalid(consumer, immediate));
+    };
+  }
+
+  #whyInvalid(consumer: number, immediate: Uint8Array | undefined): string | undefined {
+    const { consumers } = this.connection;
+    if (!consumers.includes(consumer))
+      return `the peer has no consumer ${consumer}; its consumers are: ${consumers.join(', ') || 'none'}`;
+    return immediate && `the immediate data has ${immediate.byteLength} bytes; a BlueField takes up to 32`;
   }
 
   protected override take(): void {

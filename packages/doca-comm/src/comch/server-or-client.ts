@@ -144,7 +144,11 @@ export abstract class ComchServerOrClient extends ComchContext {
 
   #submit(connection: Connection, message: Uint8Array, cookie: number): number {
     if (!connection.connected) return -DocaStatus.NOT_CONNECTED;
-    return native.comchSend(this.created.handle, connection.number, message, cookie, 2 ** 31);
+    const status = native.comchSend(this.created.handle, connection.number, message, cookie, 2 ** 31);
+    const { byteLength } = message;
+    if (status !== -DocaStatus.INVALID_VALUE || byteLength <= this.maxMsgSize) return status;
+    const hint = `the message has ${byteLength} bytes; ${this.maxMsgSize} is the maximum (maxMsgSize)`;
+    throw new DocaError(DocaStatus.INVALID_VALUE, this.syscall('task_send_alloc_init'), hint);
   }
   #set(which: number, size: number, name: string): void {
     try {

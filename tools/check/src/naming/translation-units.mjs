@@ -21,6 +21,7 @@ const alone = [
   'packages/mlx5/native/model/devx/async.cc',
   'packages/mlx5/native/model/dr/action.cc',
   'packages/mlx5/native/model/library/exports.cc',
+  'packages/soft/native/nic/verbs/data_path.cc',
   'trials/uverbs/native/kernel/write_commands.cc',
 ].map((path) => join(root, path));
 

@@ -30,21 +30,31 @@ bool holds_ipv4(const std::uint8_t* bytes) {
   return (bytes[0] >> 4) != 6 || ones_sum(header) == 0xffff;
 }
 
-int find_gid(ibv_context* context, std::uint8_t port_num, const wire::Gid& wanted) {
+// The entry of the address to which a message of `sender` came. One to a multicast group is answered from the first
+// address of the same IP version from which a way leads to the sender.
+int find_gid(ibv_context* context, std::uint8_t port_num, const wire::Gid& wanted, const wire::Gid& sender) {
   wire::Gid known;
   nic::GidKind kind;
   Uses uses;
   if (uses.add(context) != 0) return -1;
+  int first = -1;
+  const auto leads = [&](nic::Nic& nic, link::Nanos) {
+    wire::Path path;
+    path.sgid = known;
+    path.dgid = sender;
+    return nic.ports().find(port_num)->use(&path);
+  };
   for (int index = 0;
        control(context,
                [&](nic::Nic& nic, link::Nanos) { return nic.ports().query_gid(port_num, index, &known, &kind); }) == 0;
        ++index) {
     if (kind.holds_place) continue;
     if (known == wanted) return index;
-    // A message to a multicast group is answered from the port's first address of the same IP version.
-    if (wanted.is_multicast() && !known.is_zero() && known.is_ipv4() == wanted.is_ipv4()) return index;
+    if (!wanted.is_multicast() || known.is_zero() || known.is_ipv4() != wanted.is_ipv4()) continue;
+    if (control(context, leads) == 0) return index;
+    if (first < 0) first = index;
   }
-  return -1;
+  return first;
 }
 
 // 0 or errno. The 40 bytes are an IPv6 header, or 20 unused bytes and an IPv4 header (RoCE v2 annex A17.4.5.2).
@@ -75,7 +85,7 @@ int address_from_wc(ibv_context* context, std::uint8_t port_num, const ibv_wc& w
   } else {
     return EPROTONOSUPPORT;
   }
-  const int index = find_gid(context, port_num, receiver);
+  const int index = find_gid(context, port_num, receiver, sender);
   if (index < 0) return ENOENT;
   attr->is_global = 1;
   attr->grh.sgid_index = static_cast<std::uint8_t>(index);

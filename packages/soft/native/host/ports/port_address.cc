@@ -72,7 +72,7 @@ int PortAddress::join(const wire::Gid& group, bool own) {
   if (udp_) {
     if (const int error = udp_->join(group)) return error;
   }
-  if (inproc_ && own) inproc_->join(group);
+  if (inproc_) inproc_->join(group, own);
   return 0;
 }
 

@@ -33,10 +33,10 @@ bool kernel_counts_ticks() {
 constinit CounterClock counter_clock;
 
 Nanos CounterClock::renew() {
-  static const bool usable = kernel_counts_ticks();
+  static const bool kUsable = kernel_counts_ticks();
   const std::uint64_t ticks = guard::ticks();
   const Nanos time = read_clock(CLOCK_MONOTONIC);
-  if (!usable || guard::ticks() - ticks > kMostTicks) return time;
+  if (!kUsable || guard::ticks() - ticks > kMostTicks) return time;
   std::uint32_t version = version_.load(std::memory_order_relaxed);
   if (version % 2 != 0 || !version_.compare_exchange_strong(version, version + 1, std::memory_order_acquire))
     return time;

@@ -210,10 +210,9 @@ std::uint64_t InprocLink::relieve() {
   return relieved_ + (next_ != nullptr ? next_->relieve() : 0);
 }
 
-void InprocLink::join(const wire::Gid& group) {
-  if (std::find(groups_.begin(), groups_.end(), group) != groups_.end()) return;
-  groups_.push_back(group);
-  directory_.join(group, queue_);
+void InprocLink::join(const wire::Gid& group, bool own) {
+  if (std::ranges::find(groups_, group) == groups_.end()) groups_.push_back(group);
+  if (own) directory_.join(group, queue_);
 }
 
 void InprocLink::leave(const wire::Gid& group) {

@@ -121,8 +121,9 @@ class InprocLink final : public Link {
   Nanos next_deadline() const override { return next_ != nullptr ? next_->next_deadline() : INT64_MAX; }
   int wait_fd() const override { return next_ != nullptr ? next_->wait_fd() : -1; }
 
-  // From now on the link receives frames to the group from this process; copies of them from the next link are dropped.
-  void join(const wire::Gid& group);
+  // From now on frames to the group from this process come here, if `own`, or to another link of the same port; copies
+  // of them that the next link brings are dropped.
+  void join(const wire::Gid& group, bool own = true);
   void leave(const wire::Gid& group);
 
   const InprocCounters& counters() const { return counters_; }
@@ -152,7 +153,7 @@ class InprocLink final : public Link {
   QueueDirectory& directory_;
   QueueDirectory::Reader neighbours_;
   InprocCounters counters_;
-  std::vector<wire::Gid> groups_;
+  std::vector<wire::Gid> groups_;  // whose frames the next link may bring
   std::deque<Waiting> waiting_;
   std::uint64_t relieved_ = 0;
   std::uint8_t* reserved_ = nullptr;

@@ -89,6 +89,24 @@ TEST_CASE("a frame without its ICRC stays so within the process, and gets its IC
   CHECK(at_b.sealed == std::vector<Frame>{frame_to(group, 3)});
 }
 
+TEST_CASE("the network brings a frame to a group back, and each address of the port drops its copy") {
+  MemoryLink wire_a, wire_b;
+  InprocLink a(kA, &wire_a, nothing), b(kB, &wire_b, nothing);
+  const wire::Gid group = ipv4_gid(239, 1, 2, 3);
+  a.join(group);
+  b.join(group, false);
+  const Frame frame = frame_to(group, 1);
+  send(a, frame);
+  a.flush();
+  wire_a.arriving = {frame};
+  wire_b.arriving = {frame, frame_to(kB, 2)};
+  Collector at_a, at_b;
+  a.receive(at_a, 10);
+  b.receive(at_b, 10);
+  CHECK(at_a.frames == std::vector<Frame>{frame});
+  CHECK(at_b.frames == std::vector<Frame>{frame_to(kB, 2)});
+}
+
 TEST_CASE("frames leave by the flush, in their order, also when their addresses alternate") {
   MemoryLink wire_a;
   for (Link* next : {static_cast<Link*>(nullptr), static_cast<Link*>(&wire_a)}) {
