@@ -81,7 +81,11 @@ export class Lines {
       if (line !== undefined) return parse(line);
       if (this.#problem !== undefined) throw this.#problem;
       signal?.throwIfAborted();
-      if (late.aborted) throw problem('ETIMEDOUT', `the peer said nothing for ${timeout} ms (the option timeout; connectTimeout of a socket)`);
+      if (late.aborted)
+        throw problem(
+          'ETIMEDOUT',
+          `the peer said nothing for ${timeout} ms (the option timeout; connectTimeout of a socket)`,
+        );
       await this.#next(ends);
     }
   }

@@ -42,6 +42,14 @@ describeTwoHosts(10, (server, client) => {
     expect(await waiting.over).toEqual({ code: 0, stdout: `${text}the first one\n`, stderr: '' });
   });
 
+  it('hear a message to a group once each, and answer it', async () => {
+    const waiting = start(server, 'group.mjs', 'member');
+    await once(waiting.child.stdout, 'data');
+    const sending = start(client, 'group.mjs', 'sender');
+    expect(await sending.over).toEqual({ code: 0, stdout: 'good morning\ngood morning to you, too\n', stderr: '' });
+    expect(await waiting.over).toEqual({ code: 0, stdout: 'ready\n', stderr: '' });
+  });
+
   it('have a GID table that follows the host, and bind an address when it is used', async () => {
     const { over } = start(client, 'host-addresses.mjs', server.ipv4);
     const { code, stdout, stderr } = await over;

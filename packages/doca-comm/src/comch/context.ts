@@ -172,7 +172,8 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
       await this.wait(
         () => {
           const status = this.#results.get(cookie);
-          if (status !== undefined && status !== DocaStatus.SUCCESS) throw new DocaError(status, syscall, whyFailed(status));
+          if (status !== undefined && status !== DocaStatus.SUCCESS)
+            throw new DocaError(status, syscall, whyFailed(status));
           return status === undefined ? undefined : true;
         },
         options,
