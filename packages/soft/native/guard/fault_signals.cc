@@ -104,6 +104,7 @@ namespace {
 constexpr int kCalls = 64;
 // An answer is believed for as many times the time that the question takes.
 constexpr std::uint64_t kBelief = 64;
+// On some virtual machines reading the counter is a trap: where it takes this share of a system call, it saves nothing.
 constexpr std::uint64_t kShare = 4;
 constexpr std::uint64_t kUnmeasured = UINT64_MAX;
 
@@ -129,7 +130,6 @@ std::uint64_t measure() {
     call = std::min(call, time_of_call());
     nothing = std::min(nothing, time_of_nothing());
   }
-  // On some virtual machines reading the counter is a trap itself. Then it saves nothing.
   return nothing < call / kShare ? call - nothing : 0;
 }
 
