@@ -60,5 +60,3 @@ async function runPrograms({ only, place: at }) {
 }
 
 await runCommand({ name: 'programs', usage, read: readOptions, run: runPrograms });
-// What a program has left behind may hold a pipe to here.
-process.exit();

@@ -38,8 +38,10 @@ class Program {
         resolve(127);
       });
       this.child.once('exit', (status, signal) => {
-        // The rest of its output; but a child of its own, with the same pipe, may go on.
+        // The rest of its output; but a child of its own, with the same pipe, may go on, and would hold this process.
         const done = () => {
+          this.child.stdout.destroy();
+          this.child.stderr.destroy();
           resolve(status ?? (signal === 'SIGTERM' ? 143 : 137));
         };
         this.child.once('close', done);
