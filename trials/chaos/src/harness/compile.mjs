@@ -18,8 +18,9 @@ const built = (name) => join(build, name);
 export function compile(name, sources, { options = [], env = process.env } = {}) {
   mkdirSync(build, { recursive: true });
   const made = built(`${name}-${process.pid}`);
+  const [compiler = 'cc', ...first] = (env['CC'] ?? 'cc').split(' ');
   const args = ['-std=gnu11', '-O2', '-g', '-Wall', '-Wextra', '-Werror', '-o', made, ...sources, ...options];
-  const { status, stderr, error } = spawnSync(env['CC'] ?? 'cc', args, { env, encoding: 'utf8' });
+  const { status, stderr, error } = spawnSync(compiler, [...first, ...args], { env, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${sources.join(', ')} does not compile: ${error?.message ?? stderr}`);
   renameSync(made, built(name));
   return built(name);
