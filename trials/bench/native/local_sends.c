@@ -9,29 +9,45 @@
 
 enum { kPolled = 64 };
 
-// One buffer for all messages: the cost is that of the NIC, and not of the memory.
-static void send_list(struct queue_pair* pair, uint32_t size, uint32_t count) {
-  struct ibv_send_wr work[kMaxList];
-  struct ibv_sge piece = {.addr = (uintptr_t)pair->buffer, .length = size, .lkey = pair->mr->lkey};
-  for (uint32_t i = 0; i < count; ++i) {
-    work[i] = (struct ibv_send_wr){
-        .next = i + 1 < count ? &work[i + 1] : NULL,
-        .sg_list = &piece,
-        .num_sge = 1,
-        .opcode = IBV_WR_SEND,
-        .send_flags = i + 1 == count ? IBV_SEND_SIGNALED : 0,
-    };
+// The work requests, written once, as applications that count instructions do. One buffer serves all messages: the cost
+// is that of the NIC, and not of the memory.
+struct work {
+  struct ibv_sge pieces[2];  // of the sender and of the receiver
+  struct ibv_send_wr sends[kMaxList];
+  struct ibv_recv_wr receives[kPolled];
+};
+
+static void prepare(struct work* work, const struct queue_pair* left, const struct queue_pair* right, uint32_t size) {
+  struct ibv_sge* pieces = work->pieces;
+  pieces[0] = (struct ibv_sge){.addr = (uintptr_t)left->buffer, .length = size, .lkey = left->mr->lkey};
+  pieces[1] = (struct ibv_sge){.addr = (uintptr_t)right->buffer, .length = size, .lkey = right->mr->lkey};
+  for (uint32_t i = 0; i < kMaxList; ++i) {
+    work->sends[i] =
+        (struct ibv_send_wr){.next = &work->sends[i + 1], .sg_list = &pieces[0], .num_sge = 1, .opcode = IBV_WR_SEND};
   }
-  queue_pair_post_list(pair, work);
+  for (uint32_t i = 0; i < kPolled; ++i) {
+    work->receives[i] = (struct ibv_recv_wr){.next = &work->receives[i + 1], .sg_list = &pieces[1], .num_sge = 1};
+  }
 }
 
-static void receive_list(struct queue_pair* pair, uint32_t size, uint32_t count) {
-  struct ibv_recv_wr work[kPolled];
-  struct ibv_sge piece = {.addr = (uintptr_t)pair->buffer, .length = size, .lkey = pair->mr->lkey};
-  for (uint32_t i = 0; i < count; ++i) {
-    work[i] = (struct ibv_recv_wr){.next = i + 1 < count ? &work[i + 1] : NULL, .sg_list = &piece, .num_sge = 1};
-  }
-  if (count > 0) queue_pair_receive_list(pair, work);
+// Only the last one is signaled.
+static void send_list(struct queue_pair* pair, struct work* work, uint32_t count) {
+  struct ibv_send_wr* last = &work->sends[count - 1];
+  struct ibv_send_wr* const next = last->next;
+  last->next = NULL;
+  last->send_flags = IBV_SEND_SIGNALED;
+  queue_pair_post_list(pair, work->sends);
+  last->next = next;
+  last->send_flags = 0;
+}
+
+static void receive_list(struct queue_pair* pair, struct work* work, uint32_t count) {
+  if (count == 0) return;
+  struct ibv_recv_wr* last = &work->receives[count - 1];
+  struct ibv_recv_wr* const next = last->next;
+  last->next = NULL;
+  queue_pair_receive_list(pair, work->receives);
+  last->next = next;
 }
 
 static void open_idle(const struct queue_pair* left, const struct queue_pair* right, uint32_t count) {
@@ -52,8 +68,10 @@ int main(int argc, char** argv) {
   struct queue_pair left = {0}, right = {0};
   queue_pair_open_both(&left, &right, options.size, options.window);
   open_idle(&left, &right, options.queue_pairs);
+  static struct work work;
+  prepare(&work, &left, &right, options.size);
   for (uint32_t i = 0; i < options.window; i += kPolled) {
-    receive_list(&right, options.size, options.window - i < kPolled ? options.window - i : kPolled);
+    receive_list(&right, &work, options.window - i < kPolled ? options.window - i : kPolled);
   }
   for (uint32_t i = 0; i < options.size; ++i) left.buffer[i] = (char)(i * 31 + 1);
   struct ibv_wc completions[kPolled];
@@ -63,14 +81,14 @@ int main(int argc, char** argv) {
     const uint32_t left_over = options.count - posted;
     const uint32_t next = options.list < left_over ? options.list : left_over;
     if (next > 0 && posted - done + next <= options.window && posted - arrived + next <= options.window) {
-      send_list(&left, options.size, next);
+      send_list(&left, &work, next);
       posted += next;
     }
     const int received = queue_pair_poll(&right, completions, kPolled);
     for (int i = 0; i < received; ++i) {
       if (completions[i].byte_len != options.size) fail("%u bytes came", completions[i].byte_len);
     }
-    receive_list(&right, options.size, (uint32_t)received);
+    receive_list(&right, &work, (uint32_t)received);
     arrived += (uint32_t)received;
     const int lists = queue_pair_poll(&left, completions, kPolled);
     for (int i = 0; i < lists; ++i) {

@@ -22,29 +22,38 @@ void writes_check(const struct queue_pair* pair, const struct options* options) 
   }
 }
 
-// `count` requests in one call.
-static void post(struct writes* writes, struct queue_pair* pair, uint32_t count) {
-  struct ibv_send_wr work[kMaxList];
-  struct ibv_sge pieces[kMaxList];
+// What all requests have in common, once: the cost is that of the NIC, and not of filling structures.
+static void prepare(struct writes* writes, const struct queue_pair* pair) {
   const struct options* options = writes->options;
-  for (uint32_t i = 0; i < count; ++i, ++writes->posted) {
-    const size_t offset = (size_t)(writes->posted % places(options)) * options->size;
-    const bool last = writes->posted == options->count - 1;
-    pieces[i] =
-        (struct ibv_sge){.addr = (uintptr_t)pair->buffer + offset, .length = options->size, .lkey = pair->mr->lkey};
-    work[i] = (struct ibv_send_wr){
-        .wr_id = writes->posted,
-        .next = i + 1 < count ? &work[i + 1] : NULL,
-        .sg_list = &pieces[i],
+  for (uint32_t i = 0; i < kMaxList; ++i) {
+    writes->pieces[i] = (struct ibv_sge){.length = options->size, .lkey = pair->mr->lkey};
+    writes->work[i] = (struct ibv_send_wr){
+        .next = &writes->work[i + 1],
+        .sg_list = &writes->pieces[i],
         .num_sge = 1,
-        .opcode = options->read ? IBV_WR_RDMA_READ
-                  : last        ? IBV_WR_RDMA_WRITE_WITH_IMM
-                                : IBV_WR_RDMA_WRITE,
+        .opcode = options->read ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE,
         .send_flags = IBV_SEND_SIGNALED,
-        .wr.rdma = {.remote_addr = pair->remote_address + offset, .rkey = pair->remote_key},
+        .wr.rdma.rkey = pair->remote_key,
     };
   }
-  queue_pair_post_list(pair, work);
+}
+
+// `count` requests in one call.
+static void post(struct writes* writes, struct queue_pair* pair, uint32_t count) {
+  const struct options* options = writes->options;
+  if (writes->posted == 0) prepare(writes, pair);
+  for (uint32_t i = 0; i < count; ++i, ++writes->posted) {
+    const size_t offset = (size_t)(writes->posted % places(options)) * options->size;
+    writes->pieces[i].addr = (uintptr_t)pair->buffer + offset;
+    writes->work[i].wr_id = writes->posted;
+    writes->work[i].wr.rdma.remote_addr = pair->remote_address + offset;
+  }
+  struct ibv_send_wr* last = &writes->work[count - 1];
+  struct ibv_send_wr* const next = last->next;
+  last->next = NULL;
+  if (writes->posted == options->count && !options->read) last->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+  queue_pair_post_list(pair, writes->work);
+  last->next = next;
 }
 
 bool writes_step(struct writes* writes, struct queue_pair* pair) {

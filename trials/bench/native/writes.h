@@ -9,6 +9,8 @@ struct writes {
   const struct options* options;
   uint32_t posted;
   uint32_t done;
+  struct ibv_send_wr work[kMaxList];
+  struct ibv_sge pieces[kMaxList];
 };
 
 // Bytes of either end's buffer.

@@ -46,8 +46,10 @@ class Table {
   }
 
   T* find(std::uint32_t index) const {
+    // Of an index below the first one, the difference is larger than any size.
     const std::size_t slot = static_cast<std::size_t>(index) - first_;
-    if (index >= first_ && slot < slots_.size() && slots_[slot]) return slots_[slot].get();
+    if (slot < slots_.size() && slots_[slot]) [[likely]]
+      return slots_[slot].get();
     if (chosen_.empty()) return nullptr;
     const auto found = chosen_.find(index);
     return found == chosen_.end() ? nullptr : found->second.get();

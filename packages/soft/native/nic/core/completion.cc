@@ -2,13 +2,20 @@
 
 #include <utility>
 
-#include "nic/core/explanation.h"
+#include "nic/core/inline_completion.h"
 #include "nic/core/payload.h"
-#include "nic/core/rendezvous.h"
-#include "nic/core/work_request.h"
 
 namespace verbs::soft::nic {
 namespace {
+
+// They follow from a failure that is explained: they are counted, and leave the ring to the causes.
+void count_flushed(Core& core, std::uint32_t count) {
+  core.all_counters.reasons[static_cast<std::size_t>(Reason::kFlushed)] += count;
+}
+
+}  // namespace
+
+void complete_send(Core& core, Qp& qp, ibv_wc_status status) { complete_send_here(core, qp, status); }
 
 void count_send(Qp& qp, const SendWqe& wqe, ibv_wc_status status) {
   switch (info_of(wqe.opcode).completion) {
@@ -21,50 +28,6 @@ void count_send(Qp& qp, const SendWqe& wqe, ibv_wc_status status) {
     default:
       return;
   }
-}
-
-// They follow from a failure that is explained: they are counted, and leave the ring to the causes.
-void count_flushed(Core& core, std::uint32_t count) {
-  core.all_counters.reasons[static_cast<std::size_t>(Reason::kFlushed)] += count;
-}
-
-// What polling the completion of `count` requests gives back, unless they give it back now.
-Slots slots_of(const Core& core, std::uint32_t* released, std::uint32_t count) {
-  const Slots slots{.released = released, .count = count};
-  if (core.config.rules.slots_until_polled) [[likely]]
-    return slots;
-  slots.give_back();
-  return {};
-}
-
-}  // namespace
-
-void complete_send(Core& core, Qp& qp, ibv_wc_status status) {
-  SendQueue& sq = qp.sq;
-  const SendWqe& wqe = sq.at(sq.head++);
-  if (qp.matches_tags) [[unlikely]]
-    return complete_rendezvous(core, qp, sq.head - 1, status);
-  if (qp.counters != nullptr) [[unlikely]]
-    count_send(qp, wqe, status);
-  if (status == IBV_WC_SUCCESS) {
-    if (info_of(wqe.opcode).has_own_response()) --qp.req.unanswered_requests;
-  }
-  const bool reports = status != IBV_WC_SUCCESS || qp.signals(wqe);
-  // The slot of an unsignaled request comes back with that of the next one that is signaled.
-  if (!reports && core.config.rules.slots_until_polled) return;
-  const Slots slots = slots_of(core, &sq.released, sq.head - sq.reported);
-  sq.reported = sq.head;
-  if (!reports) return;
-  const bool added = qp.send_cq->add(false, core.events, slots, {}, [&](ibv_wc& wc) {
-    wc = {};
-    wc.wr_id = wqe.wr_id;
-    wc.status = status;
-    wc.opcode = info_of(wqe.opcode).completion;
-    wc.byte_len = wqe.length;
-    wc.qp_num = qp.number;
-  });
-  if (!added) [[unlikely]]
-    explain_overrun(core, qp, *qp.send_cq);
 }
 
 bool complete_recv(Core& core, Qp& qp, ibv_wc_status status, const Received& received) {
@@ -82,53 +45,14 @@ void abandon_unexpected(Qp& qp) {
   if (qp.recv.opcode == IBV_WC_TM_RECV && !qp.recv.tagged) qp.recv.srq->tags->forget_unexpected();
 }
 
-namespace {
-
-// The CQ of a shared queue has overrun, so no QP can use the queue.
-[[gnu::cold]] void fail(Core& core, Srq& srq) {
+void fail_shared_queue(Core& core, Srq& srq) {
   if (!srq.failed) core.events.async({.type = IBV_EVENT_SRQ_ERR, .srq = &srq});
   srq.failed = true;
 }
 
-[[gnu::always_inline]] inline bool add_received(Core& core, Qp& qp, Srq* srq, const Slots& slots, std::uint64_t wr_id,
-                                                ibv_wc_status status, const Received& received) {
-  const auto fill = [&](ibv_wc& wc) {
-    wc = {};
-    wc.wr_id = wr_id;
-    wc.status = status;
-    wc.opcode = received.opcode;
-    wc.byte_len = received.byte_len;
-    wc.imm_data = received.imm_data;
-    wc.qp_num = qp.number;
-    wc.src_qp = received.src_qp;
-    wc.sl = received.sl;
-    wc.wc_flags = received.flags;
-  };
-  if (srq == nullptr || srq->cq == nullptr) {
-    if (qp.recv_cq->add(received.solicited, core.events, slots, received.tags, fill)) [[likely]]
-      return true;
-    explain_overrun(core, qp, *qp.recv_cq);
-    return false;
-  }
-  if (srq->cq->add(received.solicited, core.events, slots, received.tags, fill)) return true;
-  explain_overrun(core, qp, *srq->cq);
-  fail(core, *srq);
-  return false;
-}
-
-void count_received(Core& core, Qp& qp, ibv_wc_status status, const Received& received) {
-  ++core.counters.rdma_recvs;
-  qp.count(CompletionCounter::kRecv, status, received.byte_len);
-}
-
-}  // namespace
-
 bool complete_recv_of(Core& core, Qp& qp, Srq* srq, std::uint64_t wr_id, ibv_wc_status status,
                       const Received& received) {
-  if (srq == nullptr) ++qp.rq.head;
-  const Slots slots = slots_of(core, srq == nullptr ? &qp.rq.released : &srq->queue.released, 1);
-  count_received(core, qp, status, received);
-  return add_received(core, qp, srq, slots, wr_id, status, received);
+  return complete_recv_here(core, qp, srq, wr_id, status, received);
 }
 
 bool complete_tagged(Core& core, Qp& qp, Srq& srq, std::uint64_t wr_id, ibv_wc_status status,
@@ -154,7 +78,7 @@ void complete_tag_operation(Core& core, Srq& srq, std::uint64_t wr_id, ibv_wc_st
   });
   if (added) return;
   core.explain({.why = {Reason::kCqOverrun, {static_cast<std::uint64_t>(srq.cq->cqe())}}, .place = Place::kCompletion});
-  fail(core, srq);
+  fail_shared_queue(core, srq);
 }
 
 void revoke_references(Core& core, Qp& qp) {

@@ -126,6 +126,7 @@ int MrTable::reg_dm(Pd* pd, std::shared_ptr<Dm> dm, std::uint64_t offset, std::s
   region->address = dm->address + offset;
   region->length = length;
   region->access = access;
+  region->kept = true;
   region->dm = std::move(dm);
   if (const int error = insert(std::move(region), mr)) return error;
   ++(*mr)->dm->regions;

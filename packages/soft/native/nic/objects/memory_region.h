@@ -71,7 +71,7 @@ class Mr {
   std::uint32_t key = 0;      // table index << 8 | a byte that changes with every registration
   std::uint32_t windows = 0;  // memory windows bound to it
   bool null = false;          // reads as zeros and ignores writes; has a local key only
-  bool kept = false;          // whoever registered it keeps it mapped (MrTable::keep_mapped)
+  bool kept = false;          // it stays mapped: device memory, or MrTable::keep_mapped()
   bool watched = false;       // it must still be the mapping that was registered (mapping_watch.h)
   bool referred = false;      // READ responses have referred to it: a peer may still read it
 
@@ -88,13 +88,15 @@ class Mr {
   // The memory behind [from, from + size), or nullptr when the range leaves the region. Not for a null MR. Arithmetic
   // on integers, because an implicit on-demand region begins at nullptr.
   std::uint8_t* at(std::uint64_t from, std::size_t size) const {
-    if (!covers(from, size)) return nullptr;
+    const std::uint64_t offset = from - iova;
+    if (offset > length || size > length - offset) return nullptr;
+    if (watched && !is_unchanged(from, size)) return nullptr;
     // NOLINTNEXTLINE(performance-no-int-to-ptr)
-    return reinterpret_cast<std::uint8_t*>(reinterpret_cast<std::uintptr_t>(address) + (from - iova));
+    return reinterpret_cast<std::uint8_t*>(reinterpret_cast<std::uintptr_t>(address) + offset);
   }
 
   // Whether the NIC cannot lose the memory (guarded_memory.h). A file that stays mapped may still lack a page.
-  bool lasts() const { return file ? file->lasts() : kept || dm; }
+  bool lasts() const { return kept || (file && file->lasts()); }
 
   // The keys that the application sees. A null MR has no remote key.
   std::uint32_t lkey() const { return key; }

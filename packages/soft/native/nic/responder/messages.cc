@@ -1,18 +1,19 @@
 #include "nic/responder/messages.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "link/neighbour.h"
 #include "nic/base/guarded_memory.h"
 #include "nic/core/completion.h"
+#include "nic/core/inline_completion.h"
 #include "nic/core/payload.h"
 #include "nic/core/ways.h"
 #include "nic/core/work_request.h"
 #include "nic/responder/whole.h"
 #include "wire/headers.h"
-#include "wire/opcode.h"
 
 namespace verbs::soft::nic {
 namespace {
@@ -71,7 +72,7 @@ bool is_simple(const Cq& cq, bool timed, bool own) {
 
 bool overlap(const void* a, std::size_t a_size, const void* b, std::size_t b_size) {
   const auto first = reinterpret_cast<std::uintptr_t>(a), second = reinterpret_cast<std::uintptr_t>(b);
-  return first - second < b_size || second - first < a_size;
+  return first - second + (a_size - 1) < a_size - 1 + b_size;
 }
 
 // From lists, or to one. `to`: of one place; nullptr: the receive request of `target`.
@@ -153,6 +154,15 @@ bool execute(const OwnMessage& message) {
   }
 }
 
+// The headers behind the BTH of the messages that are handed over.
+constexpr std::array<std::uint8_t, IBV_WR_SEND_WITH_IMM + 1> kHeaders = [] {
+  std::array<std::uint8_t, IBV_WR_SEND_WITH_IMM + 1> sizes{};
+  sizes[IBV_WR_SEND_WITH_IMM] = wire::kImmDtSize;
+  sizes[IBV_WR_RDMA_WRITE] = wire::Reth::kSize;
+  sizes[IBV_WR_RDMA_WRITE_WITH_IMM] = wire::Reth::kSize + wire::kImmDtSize;
+  return sizes;
+}();
+
 // What a call has handed over, counted as the packets that the messages stand for.
 struct Tally {
   std::uint64_t messages = 0;
@@ -160,11 +170,9 @@ struct Tally {
   std::uint64_t bytes = 0;  // but for the headers that each packet has
 
   void add(const OwnMessage& message) {
-    const wire::Operation only = info_of(message.wqe.opcode).only;
     ++messages;
     packets += message.packets;
-    bytes += wire::kOpcodes[wire::make_opcode(wire::Transport::kRc, only)].header_size - wire::Bth::kSize +
-             ((std::uint64_t{message.wqe.length} + 3) & ~std::uint64_t{3});
+    bytes += kHeaders[message.wqe.opcode] + ((std::uint64_t{message.wqe.length} + 3) & ~std::uint64_t{3});
   }
 
   void count(const Qp& qp, Counters& from, Counters& to) const {
@@ -183,7 +191,7 @@ void complete(Core& core, Qp& qp, std::uint32_t packets) {
   RequesterState& req = qp.req;
   req.next_psn = req.send_psn = req.max_psn = req.una_psn = psn_add(req.send_psn, packets);
   ++req.position;
-  complete_send(core, qp, IBV_WC_SUCCESS);
+  complete_send_here(core, qp, IBV_WC_SUCCESS);
 }
 
 std::uint32_t packets_of(const Qp& qp, std::uint32_t length) {

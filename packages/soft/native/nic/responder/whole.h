@@ -6,6 +6,7 @@
 
 #include "nic/core/completion.h"
 #include "nic/core/core.h"
+#include "nic/core/inline_completion.h"
 #include "nic/responder/execution.h"
 
 namespace verbs::soft::nic {
@@ -63,7 +64,7 @@ inline void advance(const WholeMessage& message) {
 }
 
 // The receive request of `target` completes.
-inline void receive(const WholeMessage& message, const Target& target, ibv_wc_opcode opcode) {
+[[gnu::always_inline]] inline void receive(const WholeMessage& message, const Target& target, ibv_wc_opcode opcode) {
   Core& core = message.core;
   Qp& qp = message.qp;
   Received received;
@@ -78,7 +79,7 @@ inline void receive(const WholeMessage& message, const Target& target, ibv_wc_op
     dequeue_recv(core, qp);  // with its event
     qp.recv = {};
   }
-  if (!complete_recv_of(core, qp, target.srq, wr_id, IBV_WC_SUCCESS, received)) {
+  if (!complete_recv_here(core, qp, target.srq, wr_id, IBV_WC_SUCCESS, received)) {
     enter_error(core, qp, IBV_EVENT_QP_FATAL);
   }
 }
@@ -107,8 +108,7 @@ template <typename Payload>
 bool execute_whole_write(const WholeMessage& message, const Payload& payload) {
   Qp& qp = message.qp;
   if ((qp.attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) == 0) return false;
-  const Target target(qp);
-  if (message.immediate && target.queue.empty()) return false;
+  if (message.immediate && Target(qp).queue.empty()) return false;
   if (message.length > 0) {
     const RemoteMemory memory = remote_memory(message.core, qp, qp.remote_pd, message.rkey, message.address,
                                               message.length, IBV_ACCESS_REMOTE_WRITE);
@@ -116,7 +116,7 @@ bool execute_whole_write(const WholeMessage& message, const Payload& payload) {
   }
   advance(message);
   qp.count(CompletionCounter::kRemoteWrite, IBV_WC_SUCCESS, message.length);
-  if (message.immediate) receive(message, target, IBV_WC_RECV_RDMA_WITH_IMM);
+  if (message.immediate) receive(message, Target(qp), IBV_WC_RECV_RDMA_WITH_IMM);
   return true;
 }
 
