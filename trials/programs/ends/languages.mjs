@@ -1,21 +1,25 @@
 // Processes of programs in several languages at one address, each connected with all others:
-// languages.mjs INDEX COMMANDS [ROUNDS]. INDEX: of the GID. COMMANDS: a list of commands as JSON. With ROUNDS others disturb
-// them, as chaos does: a peer stands still for a while, a strange process at the same address is killed, a debugger comes.
+// languages.mjs INDEX COMMANDS [ROUNDS [SEED]]. INDEX: of the GID. COMMANDS: a list of commands as JSON. With ROUNDS others
+// disturb them, as chaos does, for times that the seed decides: a peer stands still for a while, a strange process at the
+// same address is killed, a debugger comes.
 // ../languages/README.md has what they say to each other.
 import { spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { on, once } from 'node:events';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { processes } from '@verbs/soft';
+import { Random } from '../../chaos/src/random.mjs';
 import { debug } from '../../chaos/src/harness/debugger.mjs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { root } from '../../../tools/setup/src/paths.mjs';
 
-const [index = '', commands = '', disturbedRounds] = process.argv.slice(2);
+const [index = '', commands = '', disturbedRounds, seed = String(randomInt(2 ** 32))] = process.argv.slice(2);
 const ROUNDS = Number(disturbedRounds ?? 50);
 /** A peer may stand still for less than the retries of a connection take (timeout 14, 7 times). */
 const STILL_MS = 300;
+const random = new Random(Number(seed));
 /** @type {string[][]} */
 const all = JSON.parse(commands);
 
@@ -71,19 +75,19 @@ async function disturbUntil(end) {
     const { child } = /** @type {Peer} */ (peers[turn % peers.length]);
     if (turn % 3 === 0) {
       child.kill('SIGSTOP');
-      await sleep(Math.random() * STILL_MS);
+      await sleep(random.below(STILL_MS));
       child.kill('SIGCONT');
       count.stops++;
     } else if (turn % 3 === 1) {
       await killStrangers();
       count.kills += 2;
     } else {
-      await debug(child.pid ?? 0, Math.random() * STILL_MS);
+      await debug(child.pid ?? 0, random.below(STILL_MS));
       count.debuggers++;
     }
     await sleep(20);
   }
-  return `${count.stops} stops, ${count.kills} kills beside them, ${count.debuggers} debuggers`;
+  return `${count.stops} stops, ${count.kills} kills beside them, ${count.debuggers} debuggers, seed ${seed}`;
 }
 
 /** Two more processes of the address, which talk, and are killed as they do. */
@@ -94,7 +98,7 @@ async function killStrangers() {
     const child = spawn('stdbuf', [...args, ...host], { stdio: ['ignore', 'pipe', 'inherit'] });
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
-    await sleep(50 + Math.random() * 100);
+    await sleep(50 + random.below(100));
     return { child, ended };
   };
   const strangers = [await start([]), await start(['localhost'])];
@@ -117,6 +121,7 @@ await Promise.all(peers.map((peer) => peer.says('connected')));
 for (const peer of peers) peer.hear('go');
 const messages = ROUNDS * (peers.length - 1);
 const finished = Promise.all(peers.map((peer) => peer.says('done')));
+if (disturbedRounds !== undefined) console.error(`seed ${seed}`); // also of a run that fails
 const disturbed = disturbedRounds === undefined ? '' : `, ${await disturbUntil(finished)}`;
 for (const [number, [came]] of (await finished).entries()) {
   if (Number(came) !== messages) throw new Error(`${all[number]?.join(' ')}: ${came} of ${messages} messages`);
