@@ -153,8 +153,11 @@ export class SocketServer extends EventEmitter<SocketServerEvents> implements As
     const { slots, size, allowHalfOpen } = this.#options;
     try {
       announced(request.privateData);
-    } catch (error) {
-      request.reject({ privateData: (error as Error).message });
+    } catch {
+      request.reject({
+        privateData:
+          'here is a socket server of @verbs/core/stream: connect() of that module reaches it, dial() does not',
+      });
       return;
     }
     const socket = new Socket({
