@@ -82,7 +82,7 @@ it('rejects a second listener at the port', () => {
     expect.objectContaining({ code, message: expect.stringMatching(message) as string }) as Error;
   const everywhere = server();
   expect(() => server({ port: portOf(everywhere) })).toThrow(
-    taken('EADDRNOTAVAIL', /another identifier has this port/),
+    taken('EADDRNOTAVAIL', /port \d+: another identifier has port \d+: choose another one/),
   );
   const [host = ''] = everywhere.addresses();
   const one = server({ host });

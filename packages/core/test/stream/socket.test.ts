@@ -355,6 +355,23 @@ describe('a server', () => {
     await once(server, 'close');
   });
 
+  it('takes its arguments as one object, and listens once at a time', async () => {
+    expect(() => connect(18_515 as never)).toThrow(/^options must be an object, as \{ port, host \}; received 18515$/);
+    const server = createServer();
+    expect(() => server.listen(0, '::1' as never)).toThrow(
+      /^listener must be a function \(a host .* listen\(\{ port, host \}\)/,
+    );
+    server.listen(0);
+    expect(() => server.listen(0)).toThrow(expect.objectContaining({ code: 'ERR_SERVER_ALREADY_LISTEN' }));
+    await once(server, 'listening');
+    expect(() => server.listen(0)).toThrow(/the server listens already/);
+    server.close();
+    await once(server, 'close');
+    server.listen(0);
+    await once(server, 'listening');
+    server.close();
+  });
+
   it('cannot listen twice at a port', async () => {
     const port = await serve(() => undefined);
     const second = createServer().listen(port);

@@ -91,6 +91,8 @@ test('wrong roles, arguments and signals', async () => {
   const deviceRep = openRepresentor(dpu, '5f5f:3b:00.0');
   expect(() => new Server({ device: host, deviceRep, name: 'x' })).toThrow(role);
   expect(() => openRepresentor(host, '5f5f:3b:00.0')).toThrow(/only a DPU has representors: .* connects as a client/);
+  const client = () => new Client({ device: dpu, name: 'x' });
+  expect(client).toThrow(/NOT_SUPPORTED.*a client runs on the host; on the DPU, a Server accepts it$/);
   deviceRep.close();
   dpu.close();
   expect(() => new Client({ device: host, name: '' })).toThrow(/name must not be empty/);

@@ -18,6 +18,7 @@ import {
   adoptQp,
   check,
   checked,
+  errno,
   fields,
   gidText,
   handleOf,
@@ -163,7 +164,14 @@ export class CmId extends Resource {
    */
   bindAddr(address: SocketAddress): void {
     const id = this.use('rdma_bind_addr');
-    check(native.bindAddr(id, nativeAddress(address, 'address')), 'rdma_bind_addr', detailOf(address));
+    const result = native.bindAddr(id, nativeAddress(address, 'address'));
+    // The kernel says so of a port, too, where one of two identifiers is for every address.
+    const { address: host = '::', port = 0 } = address;
+    const taken = result === -errno.EADDRNOTAVAIL && ANY.includes(host) && port !== 0;
+    const hint = taken
+      ? `another identifier has port ${port}: choose another one, or set reuseAddr on both`
+      : undefined;
+    check(result, 'rdma_bind_addr', { ...detailOf(address), hint });
   }
 
   /**
@@ -494,6 +502,8 @@ function optionBytes(level: number, name: number, value: unknown): Uint8Array {
   if (level === 0 && (name === 0 || name === 3)) return Uint8Array.of(validate.integer(value, 'value', 0, 0xff));
   return new Uint8Array(Int32Array.of(validate.integer(value, 'value', 0, S32)).buffer);
 }
+
+const ANY: readonly string[] = ['0.0.0.0', '::'];
 
 function detailOf({ address = 'any address', port }: SocketAddress): { detail: string } {
   return { detail: `${address}${port === undefined ? '' : ` port ${port}`}` };
