@@ -12,5 +12,5 @@ export function pathMtu(gid: string, peer: string, limit: Mtu): Mtu {
   const bytes = routeMtu(gid, peer);
   if (bytes === undefined) return limit;
   const mtus = Object.values(Mtu).filter((mtu) => mtu <= limit && (128 << mtu) + HEADERS <= bytes);
-  return Math.max(Mtu.MTU_256, ...mtus) as Mtu;
+  return Math.max(Mtu.MTU_256, ...mtus);
 }

@@ -150,7 +150,7 @@ export class Lines {
 type ProblemCode = keyof typeof errno | 'REJECTED';
 
 /** A function of this module, and whom it talks to. */
-export interface Where {
+interface Where {
   call: 'dial' | 'accept';
   host: string | undefined;
   port: number | undefined;
