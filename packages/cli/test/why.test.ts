@@ -7,15 +7,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Outcome, Verbs, verbs } from './verbs.js';
 
 const SOURCE = fileURLToPath(new URL('programs/wrong.c', import.meta.url));
+const OBJECTS = fileURLToPath(new URL('programs/refused-objects.c', import.meta.url));
 const SCRIPT = fileURLToPath(new URL('programs/wrong.mjs', import.meta.url));
 
 let directory: string;
 let wrong: string;
+let refused: string;
 
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 'verbs-why-'));
   wrong = join(directory, 'wrong');
   execFileSync('cc', ['-o', wrong, SOURCE, '-libverbs']);
+  refused = join(directory, 'refused');
+  execFileSync('cc', ['-o', refused, OBJECTS, '-libverbs']);
 });
 
 afterAll(() => {
@@ -71,6 +75,12 @@ const MISTAKES: readonly [mistake: string, reason: string, from: object, text: R
     responder('invalid request'),
     /receive request of 16 bytes is too short for .* 64$/,
   ],
+  [
+    'other-mtus',
+    'packet_length',
+    responder('invalid request'),
+    /^the packets have 512 bytes of payload, and the path MTU of this queue pair is 1024$/,
+  ],
   ['wrong-lkey', 'unknown_lkey', completion('LOC_PROT_ERR'), /no memory region has the L_Key 0x\w+ of element 0/],
   ['no-receive', 'no_receive_at_peer', completion('RNR_RETRY_EXC_ERR'), /no receive request posted.*rnr_retry is 1/],
   ['nobody', 'no_answer', completion('RETRY_EXC_ERR'), /did not answer.*retry_cnt is 2, each after 1.05 ms/],
@@ -78,6 +88,12 @@ const MISTAKES: readonly [mistake: string, reason: string, from: object, text: R
   ['wrong-qkey', 'drop_qkey', dropped(), /has the Q_Key 0x2222, and the queue pair has 0x1111$/],
   ['no-datagram-receive', 'drop_no_receive', dropped(), /^no receive request is posted for the message of 64 bytes$/],
   ['unknown-queue-pair', 'drop_unknown_qp', { place: 'arrival' }, /no queue pair here has the number 0xabcdef$/],
+  [
+    'group-by-number',
+    'drop_group_qpn',
+    { place: 'arrival' },
+    /^the datagram is for a multicast group, and names queue pair 0x\w+ instead of 0xffffff$/,
+  ],
   ['no-room', 'drop_no_room', { place: 'responder', status: 'LOC_LEN_ERR' }, /room for 64 .* needs 104: 40 for/],
   ['post-in-reset', 'send_state', post(), /is in RESET and takes send requests from RTS on$/],
   ['many-elements', 'too_many_sges', post(), /has 2 scatter\/gather elements, and the queue takes 1$/],
@@ -100,7 +116,38 @@ function dropped() {
   return { place: 'arrival', qpNum: NUMBER, peerQpNum: NUMBER };
 }
 
+/** Calls that create something, or join a group, with the reason why they are refused. */
+const REFUSED: readonly [call: string, function_: string, reason: string, text: RegExp][] = [
+  ['no-cq-entries', 'ibv_create_cq', 'cq_entries', /^cqe is 0, and a completion queue has 1 to \d+ entries$/],
+  ['vector', 'ibv_create_cq', 'comp_vector', /^comp_vector is 999, and the context has \d+, from 0$/],
+  ['no-recv-cq', 'ibv_create_qp', 'qp_parts', /^the protection domain or a completion queue is missing$/],
+  [
+    'large-srq',
+    'ibv_create_srq',
+    'srq_limit',
+    /^the queue is to have 1073741824 requests of 1 elements, and the device/,
+  ],
+  ['srq-without-cq', 'ibv_create_srq', 'srq_parts', /^an attribute of the shared receive queue is missing/],
+  [
+    'group-of-connection',
+    'ibv_attach_mcast',
+    'group_type',
+    /^the queue pair is of type RC, and groups are for datagrams$/,
+  ],
+  ['no-group', 'ibv_attach_mcast', 'no_group', /^the GID is no multicast group$/],
+  ['not-attached', 'ibv_detach_mcast', 'not_attached', /^the queue pair is not in that group$/],
+];
+
 describe('verbs why', () => {
+  it.each(REFUSED)('tells a C program why a call is refused: %s', async (call, name, reason, text) => {
+    const { status, reasons } = await told(refused, call);
+    expect(status).toBe(3);
+    expect(reasons).toEqual([
+      expect.objectContaining({ place: 'call', call: name, reason, text: expect.stringMatching(text) as string }),
+    ]);
+    expect(reasons[0]?.['help']).not.toBe('');
+  });
+
   it.each(MISTAKES)('tells a C program of %s', async (mistake, reason, from, text) => {
     const { status, reasons, summary } = await told(wrong, mistake);
     const found = reasons.find((each) => each['reason'] === reason);
@@ -211,7 +258,9 @@ describe('verbs why PID', () => {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Reported);
-    expect(json.map(({ reason }) => reason)).toEqual(['region_right', 'peer_refused']);
+    // A request that was sent again comes to the queue pair that has failed.
+    const causes = json.map(({ reason }) => reason).filter((reason) => reason !== 'drop_failed');
+    expect(causes).toEqual(['region_right', 'peer_refused']);
     expect(json[1]).toMatchObject({ pid: Number(pid), count: '1', ...completion('REM_ACCESS_ERR') });
     program.process.stdin?.end();
     expect((await program.outcome()).status).toBe(0);

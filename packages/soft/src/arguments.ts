@@ -1,11 +1,24 @@
+/** A value of the wrong type: TypeError with code ERR_INVALID_ARG_TYPE. */
+export function typeError(name: string, problem: string): TypeError {
+  return Object.assign(new TypeError(`${name}: ${problem}`), { code: 'ERR_INVALID_ARG_TYPE' });
+}
+
+/** A value of the right type that cannot be: TypeError with code ERR_INVALID_ARG_VALUE. */
+export function valueError(name: string, problem: string): TypeError {
+  return Object.assign(new TypeError(`${name}: ${problem}`), { code: 'ERR_INVALID_ARG_VALUE' });
+}
+
+/** A number outside of its range: RangeError with code ERR_OUT_OF_RANGE. */
+export function rangeError(name: string, problem: string): RangeError {
+  return Object.assign(new RangeError(`${name}: ${problem}`), { code: 'ERR_OUT_OF_RANGE' });
+}
+
 /** A whole number from `low` to `high`, or a RangeError that names the argument. */
 export function natural(name: string, value: number | bigint, high: bigint, low = 0n): bigint {
   const whole = typeof value === 'bigint' || Number.isSafeInteger(value);
   const number = whole ? BigInt(value) : -1n;
   if (number < low || number > high) {
-    throw new RangeError(
-      `${name}: expected a whole number from ${low.toString()} to ${high.toString()}, got ${show(value)}`,
-    );
+    throw rangeError(name, `expected a whole number from ${low.toString()} to ${high.toString()}, got ${show(value)}`);
   }
   return number;
 }

@@ -1,3 +1,4 @@
+import { typeError, valueError } from './arguments.js';
 import { type FaultRule, ruleText } from './fault-rules.js';
 
 /** The limits of a device, as `ibv_query_device` reports them. A limit that is not given has its default. */
@@ -154,7 +155,9 @@ function faultPairs(rules: FaultRule | readonly FaultRule[]): [string, unknown][
 
 function deviceText(device: DeviceConfig): string {
   const { name, addr, foreign, strict, limits, capture, faults, options, ...plain } = device;
-  if (typeof name !== 'string' || name === '') throw new TypeError('name: every device needs a name, such as "soft0"');
+  if (typeof name !== 'string' || name === '') {
+    throw typeError('name', 'every device needs a name, such as "soft0"');
+  }
   const pairs: [string, unknown][] = Object.entries(plain);
   for (const address of typeof addr === 'string' ? [addr] : (addr ?? [])) pairs.push(['addr', address]);
   if (foreign !== undefined) pairs.push(['foreign', typeof foreign === 'string' ? foreign : foreign.join('|')]);
@@ -176,10 +179,10 @@ function join(pairs: readonly [string, unknown][]): string {
 
 function escape(key: string, value: unknown): string {
   if (!['string', 'number', 'bigint', 'boolean'].includes(typeof value)) {
-    throw new TypeError(`${key}: expected a string or number, got ${value === null ? 'null' : typeof value}`);
+    throw typeError(key, `expected a string or number, got ${value === null ? 'null' : typeof value}`);
   }
   const text = decimal(value as string | number | bigint | boolean);
-  if (/[\r\n]/.test(text)) throw new TypeError(`${key}: a value cannot hold a line end`);
+  if (/[\r\n]/.test(text)) throw valueError(key, 'a value cannot hold a line end');
   // A percent sign needs an escape only where it would begin one.
   const escapes: Record<string, string> = { ',': '%2C', ';': '%3B', '#': '%23' };
   return text.replace(/%(?=2C|3B|23|25)/gi, '%25').replace(/[,;#]/g, (character) => escapes[character] ?? character);

@@ -1,4 +1,4 @@
-import { natural, show } from './arguments.js';
+import { natural, rangeError, show, typeError, valueError } from './arguments.js';
 
 /**
  * A rule of a fault plan. The fields are of three groups: which frames match (without such a field, all), which of the
@@ -77,33 +77,33 @@ const word =
   (...words: string[]): Write =>
   (name, value) => {
     if (words.includes(value as string)) return value as string;
-    throw new TypeError(`${name}: expected ${words.map(show).join(', ')}, got ${show(value)}`);
+    throw valueError(name, `expected ${words.map(show).join(', ')}, got ${show(value)}`);
   };
 
 const probability: Write = (name, value) => {
   if (typeof value === 'number' && value >= 0 && value <= 1) return String(value);
-  throw new RangeError(`${name}: expected a probability from 0 to 1, got ${show(value)}`);
+  throw rangeError(name, `expected a probability from 0 to 1, got ${show(value)}`);
 };
 
 /** True is written as the key without a value; false and undefined are left out. */
 const chance: Write = (name, value) => {
   if (typeof value === 'boolean') return value ? '' : undefined;
   if (typeof value === 'number' && value >= 0 && value <= 1) return String(value);
-  throw new RangeError(`${name}: expected true or a probability from 0 to 1, got ${show(value)}`);
+  throw rangeError(name, `expected true or a probability from 0 to 1, got ${show(value)}`);
 };
 
 const opcode: Write = (name, value) => {
   const one = (code: unknown): string => {
     if (typeof code === 'number') return natural(name, code, 255n).toString();
     if (typeof code === 'string' && /^[A-Za-z_ -]+$/.test(code)) return code.toLowerCase().replace(/[ -]/g, '_');
-    throw new TypeError(`${name}: expected names such as "RC SEND Only" or numbers, got ${show(value)}`);
+    throw typeError(name, `expected names such as "RC SEND Only" or numbers, got ${show(value)}`);
   };
   return Array.isArray(value) ? value.map(one).join('|') : one(value);
 };
 
 const psn: Write = (name, value) => {
   if (!Array.isArray(value)) return whole(MAX_24)(name, value);
-  if (value.length !== 2) throw new TypeError(`${name}: expected a number or [first, last], got ${show(value)}`);
+  if (value.length !== 2) throw valueError(name, `expected a number or [first, last], got ${show(value)}`);
   return value.map((end) => whole(MAX_24)(name, end)).join('-');
 };
 
@@ -148,15 +148,14 @@ export function ruleText(rule: FaultRule, name = 'rule'): string {
   for (const [key, value] of Object.entries(rule) as [keyof FaultRule, unknown][]) {
     if (value === undefined) continue;
     if (!Object.hasOwn(fields, key)) {
-      throw new TypeError(`${name}.${key}: there is no such field; there are ${Object.keys(fields).join(', ')}`);
+      throw valueError(`${name}.${key}`, `there is no such field; there are ${Object.keys(fields).join(', ')}`);
     }
     const text = fields[key](`${name}.${key}`, value);
     if (text === undefined) continue;
     acts ||= ACTIONS.includes(key);
     parts.push(text === '' ? key : `${snakeCase(key)}=${text}`);
   }
-  if (!acts)
-    throw new TypeError(`${name}: it does not say what happens to the frames; give one of ${ACTIONS.join(', ')}`);
+  if (!acts) throw valueError(name, `it does not say what happens to the frames; give one of ${ACTIONS.join(', ')}`);
   return parts.join(':');
 }
 
@@ -179,7 +178,7 @@ function valueOf(key: string, text: string): unknown {
 
 function numeric(name: string, value: unknown): number {
   if (typeof value === 'number') return value;
-  throw new TypeError(`${name}: expected a number, got ${show(value)}`);
+  throw typeError(name, `expected a number, got ${show(value)}`);
 }
 
 function snakeCase(name: string): string {

@@ -44,10 +44,12 @@ describe('configurationText', () => {
   });
 
   it.each([
-    [{ name: '' }, /^name: every device needs a name/],
-    [{ name: 'a', mtu: null }, /^mtu: expected a string or number, got null/],
-    [{ name: 'a', capture: 'x\ny' }, /^capture: a value cannot hold a line end/],
-  ])('refuses %j by name', (device, message) => {
-    expect(() => configurationText([device as never])).toThrow(message);
+    [{ name: '' }, 'ERR_INVALID_ARG_TYPE', /^name: every device needs a name/],
+    [{ name: 'a', mtu: null }, 'ERR_INVALID_ARG_TYPE', /^mtu: expected a string or number, got null/],
+    [{ name: 'a', capture: 'x\ny' }, 'ERR_INVALID_ARG_VALUE', /^capture: a value cannot hold a line end/],
+  ])('refuses %j by name', (device, code, message) => {
+    const call = () => configurationText([device as never]);
+    expect(call).toThrow(message);
+    expect(call).toThrow(expect.objectContaining({ code }));
   });
 });

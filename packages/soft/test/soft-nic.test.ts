@@ -77,6 +77,20 @@ describe('faults', () => {
   });
 
   it.each([
+    ['ERR_OUT_OF_RANGE', { drop: 2 }],
+    ['ERR_OUT_OF_RANGE', { drop: true, nth: 0 }],
+    ['ERR_INVALID_ARG_TYPE', { drop: true, qpn: '17' }],
+    ['ERR_INVALID_ARG_TYPE', { drop: true, opcode: null }],
+    ['ERR_INVALID_ARG_VALUE', { drop: true, direction: 'out' }],
+    ['ERR_INVALID_ARG_VALUE', { nth: 3 }],
+  ])('gives the error the code %s, as Node does, for %j', (code, rule) => {
+    configure('a');
+    expect(() => {
+      softNic('a').faults.set(rule as never);
+    }).toThrow(expect.objectContaining({ code }));
+  });
+
+  it.each([
     [{ drop: 2 }, /^rule.drop: expected true or a probability from 0 to 1, got 2$/],
     [{ drop: true, nth: 0 }, /^rule.nth: expected a whole number from 1 to \d+, got 0$/],
     [{ drop: true, qpn: '17' }, /^rule.qpn: expected a number, got "17"$/],

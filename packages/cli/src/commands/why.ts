@@ -5,7 +5,7 @@ import { processes, type ReasonReport } from '@verbs/soft';
 import { Command } from 'commander';
 import { launch } from '../launch/launch.js';
 import { note, painter, print, printJsonLine } from '../output.js';
-import { Findings } from '../why/findings.js';
+import { FAILED, Findings } from '../why/findings.js';
 import { reasonLines } from '../why/lines.js';
 import { LAUNCH_NOTES, addLaunchOptions, type LaunchArguments, launchOptions } from './launch-options.js';
 
@@ -51,15 +51,22 @@ async function tellProgram(command: string[], options: WhyArguments): Promise<nu
     else writeSync(out, `${line}\n`);
   };
   const paint = out === undefined ? painter(process.stderr) : (_style: unknown, text: string) => text;
+  // What came to a queue pair that had failed: the cause may come later, from the other end.
+  const late: ReasonReport[] = [];
+  const tell = (reason: ReasonReport) => {
+    for (const line of reasonLines(reason, paint)) write(line);
+  };
   try {
     const { status } = await launch(command, {
       ...launchOptions(options),
       report: (reason) => {
         const whole = findings.add(reason);
         if (json) write(jsonOf(whole));
-        else for (const line of reasonLines(whole, paint)) write(line);
+        else if (whole.reason === FAILED) late.push(whole);
+        else tell(whole);
       },
     });
+    for (const reason of late) tell(reason);
     if (json) write(jsonOf({ summary: findings.counts() }));
     else for (const line of summaryLines(findings)) write(line);
     return status;
@@ -102,7 +109,7 @@ function tellProcess(pid: number, { json = false }: WhyArguments): void {
     });
   }
   const reasons = withCauses(
-    found.devices.flatMap((device) => device.reasons),
+    found.devices.flatMap((device) => device.reasons).sort((a, b) => (a.time < b.time ? -1 : Number(a.time > b.time))),
     all.flatMap(({ devices }) => devices.flatMap((device) => device.reasons)),
   );
   if (json) {

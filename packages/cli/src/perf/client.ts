@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import type { Context } from '@verbs/core';
 import { type Connection, dial } from '@verbs/core/rendezvous';
 import { Conversation, Fields } from '@verbs/lib/rendezvous';
@@ -31,7 +32,12 @@ export interface ClientEvents {
 
 /** Measures with a server. */
 export async function measure(context: Context, options: ClientOptions, events: ClientEvents): Promise<void> {
-  using end = new End(context, options.plan);
+  // Of a name that is not known dial() tells.
+  const address = await lookup(options.host).then(
+    (found) => found.address,
+    () => options.host,
+  );
+  using end = new End(context, options.plan, address);
   const connection = await meet(end, options);
   const conversation = new Conversation(connection);
   try {

@@ -57,7 +57,8 @@ export class End implements Disposable {
   #peer: Peer | undefined;
   #ah: AddressHandle | undefined;
 
-  constructor(context: Context, plan: Plan) {
+  /** `peer`: the address of the other end. */
+  constructor(context: Context, plan: Plan, peer: string) {
     this.plan = plan;
     this.pd = context.allocPd();
     this.inbox = Math.ceil(Math.max(...plan.sizes) / 4096) * 4096;
@@ -71,7 +72,7 @@ export class End implements Disposable {
       recvCq: this.cq,
       cap: { maxSendWr: plan.depth, maxRecvWr: this.rxDepth, maxSendSge: 1, maxRecvSge: 1 },
     });
-    this.#endpoint = this.qp.endpoint();
+    this.#endpoint = this.qp.endpoint({ peer });
   }
 
   /** What the other end needs. */
@@ -109,7 +110,11 @@ export class End implements Disposable {
     this.#peer = peer;
     if (this.plan.transport === 'UD') {
       this.qp.activate({ qkey: QKEY, psn: this.#endpoint.psn });
-      this.#ah = this.pd.createAh({ portNum: 1, grh: { dgid: peer.gid, hopLimit: 64 } });
+      const own = this.pd.context.gidTable(1).find(({ gid }) => gid === this.#endpoint.gid);
+      this.#ah = this.pd.createAh({
+        portNum: 1,
+        grh: { dgid: peer.gid, hopLimit: 64, ...(own && { sgidIndex: own.index }) },
+      });
       return;
     }
     this.qp.connect(peer.endpoint, {

@@ -110,12 +110,12 @@ function bidirectionalServer(end: End, spinner: Spinner): ServeSize {
 }
 
 /** The queue pair that the client's request asks for. */
-function agree(context: Context, { privateData }: Request, { kind, operation }: ServerOptions): End {
+function agree(context: Context, { privateData, remoteAddress }: Request, { kind, operation }: ServerOptions): End {
   const plan = readPlan(new Fields(privateData, 'request').object('plan'));
   if (plan.kind !== kind || plan.operation !== operation)
     throw new Failure(`"verbs perf ${kind} ${operation}" runs here, not ${plan.kind} ${plan.operation}`);
   const peer = readPeer((privateData as { end?: unknown }).end);
-  const end = new End(context, plan);
+  const end = new End(context, plan, remoteAddress);
   try {
     end.join(peer);
     return end;

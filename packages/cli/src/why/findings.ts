@@ -3,6 +3,21 @@ import type { ReasonReport } from '@verbs/soft';
 /** Of a reason that repeats itself a program reports every time up to this count, and each doubling from there on. */
 const EXACT = 64n;
 
+/** A packet came to a queue pair that had failed before: whatever came first is the cause. */
+export const FAILED = 'drop_failed';
+
+/** Reasons that another one has caused, as a rule: a queue pair that failed, or a peer that refused. */
+const CONSEQUENCES: ReadonlySet<string> = new Set([
+  FAILED,
+  'drop_state',
+  'drop_unknown_qp',
+  'drop_lost_message',
+  'peer_refused',
+  'no_answer',
+  'bad_response',
+  'flushed',
+]);
+
 /** What the programs of a run have reported: the causes of what a peer refused, and how often each reason was there. */
 export class Findings {
   /** The newest of each process, device and reason: its count is that of all. */
@@ -30,16 +45,19 @@ export class Findings {
         ? Number(other.values['number']) === peerQpNum
         : other.qpNum === peerQpNum;
     };
-    return this.#refusals.findLast(concerns);
+    const found = this.#refusals.findLast(concerns);
+    if (found?.reason !== FAILED) return found;
+    return this.#refusals.findLast(({ place, qpNum: own }) => place === 'responder' && own === peerQpNum) ?? found;
   }
 
-  /** By reason, the most frequent first. `exact` is false where a program had more than it reported. */
+  /** By reason: causes before their consequences, each the most frequent first. `exact` is false where a program had more than it reported. */
   counts(): { reason: string; text: string; count: bigint; exact: boolean }[] {
     const sums = new Map<string, { reason: string; text: string; count: bigint; exact: boolean }>();
     for (const { reason, text, count } of this.#newest.values()) {
       const sum = sums.get(reason) ?? { reason, text, count: 0n, exact: true };
       sums.set(reason, { reason, text, count: sum.count + count, exact: sum.exact && count < EXACT });
     }
-    return [...sums.values()].sort((a, b) => Number(b.count - a.count));
+    const rank = ({ reason }: { reason: string }) => Number(CONSEQUENCES.has(reason));
+    return [...sums.values()].sort((a, b) => rank(a) - rank(b) || Number(b.count - a.count));
   }
 }

@@ -21,6 +21,8 @@ static struct end alice, bob;
 static int access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 static int region_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 static enum ibv_mtu mtu = IBV_MTU_1024;
+static const union ibv_gid *destination;  // of datagrams, in the place of the device's own
+static const union ibv_gid group = {.raw = {[10] = 0xff, 0xff, 239, 1, 2, 3}};
 
 static void check(int failed, const char *what) {
   if (!failed) return;
@@ -134,6 +136,7 @@ static int send_of(enum ibv_wr_opcode opcode, uint32_t length) {
 
 static int datagram(uint32_t length, uint32_t qpn, uint32_t qkey) {
   struct ibv_qp_attr attr = attr_for(&bob);
+  if (destination) attr.ah_attr.grh.dgid = *destination;
   struct ibv_ah *ah = ibv_create_ah(pd, &attr.ah_attr);
   check(!ah, "ibv_create_ah");
   struct ibv_sge sge;
@@ -235,6 +238,17 @@ static int run(const char *mistake) {
     check(post(&wr), "ibv_post_send");
     return fails();
   }
+  if (!strcmp(m, "other-mtus")) {
+    open_both(IBV_QPT_RC);
+    struct ibv_qp_attr a = attr_for(&bob), b = attr_for(&alice);
+    a.path_mtu = IBV_MTU_512;
+    init_end(&alice, &a);
+    init_end(&bob, &b);
+    ready_end(&alice, &a);
+    ready_end(&bob, &b);
+    check(send_of(IBV_WR_RDMA_WRITE, 1024), "ibv_post_send");
+    return fails();
+  }
   if (!strcmp(m, "short-receive")) {
     connect_both();
     check(receive(&bob, 16), "ibv_post_recv");
@@ -275,6 +289,14 @@ static int run(const char *mistake) {
   if (!strcmp(m, "unknown-queue-pair")) {
     datagrams_both();
     check(datagram(64, 0xabcdef, 0x1111), "ibv_post_send");
+    return vanishes();
+  }
+  if (!strcmp(m, "group-by-number")) {
+    datagrams_both();
+    check(ibv_attach_mcast(bob.qp, &group, 0), "ibv_attach_mcast");
+    check(receive(&bob, 104), "ibv_post_recv");
+    destination = &group;
+    check(datagram(64, bob.qp->qp_num, 0x1111), "ibv_post_send");
     return vanishes();
   }
   if (!strcmp(m, "post-in-reset")) {

@@ -11,6 +11,7 @@
 #include "binding/device/domains.h"
 #include "binding/device/gid.h"
 #include "binding/device/query.h"
+#include "binding/device/route.h"
 #include "binding/lifetime/handle.h"
 #include "binding/memory/buffers.h"
 #include "binding/memory/device_memory.h"
@@ -82,6 +83,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   init_gid(exports);
   init_data_path(exports);
   init_query(exports);
+  init_route(exports);
   init_provider_api(exports);
   export_function<errno_name>(exports, "errnoName");
   export_function<errno_text>(exports, "errnoText");

@@ -13,6 +13,7 @@
         'device/gid.cc',
         'device/library.cc',
         'device/query.cc',
+        'device/route.cc',
         'lifetime/handle.cc',
         'lifetime/object.cc',
         'memory/buffers.cc',

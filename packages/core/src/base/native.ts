@@ -156,6 +156,8 @@ export interface Native {
   queryGidTable(context: NativeHandle, room: number): NativeGidEntry[] | number;
   queryGidEx(context: NativeHandle, portNum: number, index: number): NativeGidEntry | number;
   getPkeyIndex(context: NativeHandle, portNum: number, pkey: number): number;
+  /** Bytes of the longest IP packet on the way between two addresses. */
+  routeMtu(source: string, destination: string): number;
   queryRtValues(context: NativeHandle): bigint | number;
   queryPortSpeed(context: NativeHandle, portNum: number): bigint | number;
   numCompVectors(context: NativeHandle): number;

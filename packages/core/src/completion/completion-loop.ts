@@ -17,7 +17,7 @@ export interface LoopedQueue {
   sleep: () => Promise<void>;
 }
 
-/** Who serves a queue. */
+/** @internal Who serves a queue. */
 export interface CompletionServer {
   /** Polls, and does what is to be done then. Returns the number of completions; undefined ends the loop. */
   take: () => number | undefined;

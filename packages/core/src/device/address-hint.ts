@@ -1,11 +1,13 @@
 import { errno } from '../base/errno.js';
+import { pathReason } from '../reasons/path-reason.js';
 import type { FullAhAttr } from '../types/ah-attr.js';
 import type { Context } from '../types/objects.js';
 
-/** What is wrong with an address that a device rejected with EINVAL: port, own GID, or the peer's. */
+/** What is wrong with an address that a device rejected: port, own GID, or the peer's. */
 export function addressHint(context: Context, code: number, { portNum, isGlobal, grh }: FullAhAttr) {
-  if (Math.abs(code) !== errno.EINVAL) return undefined;
   try {
+    const { sgidIndex, dgid } = grh;
+    if (Math.abs(code) !== errno.EINVAL) return pathReason(Math.abs(code), { context, portNum, sgidIndex, dgid });
     const { physPortCnt } = context.queryDevice();
     if (portNum < 1 || portNum > physPortCnt)
       return `there is no port ${portNum}: ports count from 1 to ${physPortCnt}`;

@@ -21,6 +21,7 @@ import { QueuePair } from '../qp/queue-pair.js';
 import { ReceiveWorkQueue, type WqInitAttr } from '../qp/receive-work-queue.js';
 import { type ReceivedFrom, receivedFrom } from '../qp/received-from.js';
 import { SharedReceiveQueue, type SrqInitAttr } from '../qp/shared-receive-queue.js';
+import { qpReason } from '../reasons/qp-reason.js';
 import type { AhAttr } from '../types/ah-attr.js';
 import type { Context } from '../types/objects.js';
 import { addressHint } from './address-hint.js';
@@ -225,8 +226,15 @@ export class ProtectionDomain extends Resource {
   createQp<const T extends QpType>(attr: QpInitAttr<T>): QueuePair<T> {
     const pd = this.use('ibv_create_qp');
     const given = qpInitAttr(attr, 'attr');
-    const made = checked(native.createQp(nativeQpInitAttr(given, 'attr', pd)), 'ibv_create_qp');
+    const result = native.createQp(nativeQpInitAttr(given, 'attr', pd));
+    const made = checked(result, 'ibv_create_qp', { hint: this.#whyNoQp(result, given) });
     return new QueuePair({ context: this.context, pd: this, attr: given, made });
+  }
+
+  #whyNoQp(result: unknown, { qpType, cap, sendCq, recvCq, srq }: QpInitAttr): string | undefined {
+    if (result !== -errno.EINVAL && result !== -errno.ENOMEM) return undefined;
+    const matchesTags = srq?.tagMatching !== undefined;
+    return qpReason({ qpType, cap, context: this.context, parts: { sendCq, recvCq, srq: srq?.pd }, matchesTags });
   }
 
   /**

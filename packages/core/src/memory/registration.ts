@@ -9,6 +9,7 @@ import { elements, integer, typeError, valueError } from '../base/validate.js';
 import { AccessFlags } from '../enums/index.js';
 import { handleOf, type Resource } from '../lifetime/resource.js';
 import type { ProtectionDomain } from '../types/objects.js';
+import { accessReason } from './access-reason.js';
 import type { DeviceMemory } from './device-memory.js';
 import type { DmaHandle } from './dma-handle.js';
 import type { LibraryBuffer } from './library-buffer.js';
@@ -71,7 +72,7 @@ export function allocMr(
   const { iova, shared } = own(options, 'options');
   const made = native.allocMr(handle, bytes, rights, iova, shared);
   if (made === undefined) return regMr(pd, handle, memoryOfTheHost(bytes), rights, { iova });
-  const region = checked(made, 'ibv_reg_mr', { detail: `of ${bytes} bytes` });
+  const region = registered(made, bytes, rights);
   return new MemoryRegion(pd, region, { bytes: new Uint8Array(region.buffer), length: bytes, access: rights });
 }
 
@@ -94,10 +95,14 @@ export function regMr(pd: ProtectionDomain, handle: NativeHandle, view: unknown,
   const rights = accessOf(access);
   const { iova, unsafe } = given(options, 'options');
   const bytes = registrableBytes(view, 'view', unsafe);
-  const region = checked(native.regMr(handle, bytes, rights, iova), 'ibv_reg_mr', {
-    detail: `of ${bytes.byteLength} bytes`,
-  });
+  const region = registered(native.regMr(handle, bytes, rights, iova), bytes.byteLength, rights);
   return new MemoryRegion(pd, region, { bytes, length: bytes.byteLength, access: rights });
+}
+
+/** The region, or the error; C says EINVAL to every mistake. */
+function registered<T extends object>(result: T | number, bytes: number, rights: number): T {
+  const hint = result === -errno.EINVAL ? accessReason(rights) : undefined;
+  return checked(result, 'ibv_reg_mr', { detail: `of ${bytes} bytes`, hint });
 }
 
 export function allocNullMr(pd: ProtectionDomain, handle: NativeHandle) {

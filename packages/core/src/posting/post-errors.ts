@@ -42,6 +42,7 @@ export function postError({ code, sge, path, hint, syscall, maxSge, maxWr }: Omi
     case PostError.NO_ADDRESS:
       return typeError(`${path}.ah`, "an open AddressHandle of this queue pair's device", undefined);
     case PostError.QUEUE_FULL:
+      if (maxWr === 0) return new VerbsError(errno.EINVAL, syscall, { hint: hint });
       return new VerbsError(errno.ENOMEM, syscall, {
         hint:
           `${path} does not fit: the queue holds at most ${maxWr} outstanding requests. Poll the completions of ` +

@@ -1,9 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { fields, maybe, member, or, u16, u24, u8 } from '../base/fields.js';
+import { routeMtu } from '../base/route.js';
 import { typeError } from '../base/validate.js';
-import { LinkLayer, Mtu, PortFlags } from '../enums/index.js';
+import { GidType, LinkLayer, Mtu, PortFlags } from '../enums/index.js';
 import type { Context } from '../types/objects.js';
 import type { ConnectOptions } from './connect.js';
+import { pathMtu } from './path-mtu.js';
 
 /** One end of a connection, for its peer: plain values, which JSON can carry. See {@link QueuePair.endpoint}. */
 export interface QpEndpoint {
@@ -15,7 +17,7 @@ export interface QpEndpoint {
   gid?: string;
   /** The LID of its port, on InfiniBand. */
   lid?: number;
-  /** The active MTU of its port, an {@link Mtu}. */
+  /** The largest packet that it can send to the peer, an {@link Mtu}: see {@link EndpointOptions.peer}. */
   mtu: Mtu;
   /** Reads and atomics that it serves at a time: 0 to 255. */
   rdAtomic: number;
@@ -25,8 +27,13 @@ export interface QpEndpoint {
 export interface EndpointOptions {
   /** The local port, default 1. */
   portNum?: number | undefined;
-  /** Index of this side's GID, 0 to 255; default that of `ctx.defaultGid(portNum)`. */
+  /** Index of this side's GID, 0 to 255; default the first from which a way leads to `peer`, or that of `ctx.defaultGid(portNum)`. */
   sgidIndex?: number | undefined;
+  /**
+   * The IP address of the peer, where it is known: `mtu` is then what the way from this side's GID to it carries, at most the
+   * active MTU of the port. Without it, `mtu` is the active MTU.
+   */
+  peer?: string | undefined;
 }
 
 /** What a queue pair told its peer, and needs for the connection. */
@@ -40,30 +47,46 @@ export interface LocalEnd {
 const RD_ATOMIC = 16;
 
 /** This end, with a new PSN. */
-export function localEnd(context: Context, qpNum: number, { portNum = 1, sgidIndex }: EndpointOptions): LocalEnd {
-  const { linkLayer, flags, lid, activeMtu: mtu } = context.queryPort(portNum);
+export function localEnd(context: Context, qpNum: number, { portNum = 1, sgidIndex, peer }: EndpointOptions): LocalEnd {
+  const { linkLayer, flags, lid, activeMtu } = context.queryPort(portNum);
   const rdAtomic = Math.min(RD_ATOMIC, context.queryDevice().maxQpRdAtom);
-  const common = { qpNum, psn: randomInt(2 ** 24), mtu, rdAtomic };
+  const common = { qpNum, psn: randomInt(2 ** 24), mtu: activeMtu, rdAtomic };
   if (linkLayer !== LinkLayer.ETHERNET && (flags & PortFlags.GRH_REQUIRED) === 0)
     return { endpoint: { ...common, lid }, portNum, sgidIndex };
   const { gid, index } =
     sgidIndex === undefined
-      ? context.defaultGid(portNum)
+      ? sourceGid(context, portNum, linkLayer === LinkLayer.ETHERNET ? peer : undefined)
       : { gid: context.queryGid(portNum, sgidIndex), index: sgidIndex };
-  const far = linkLayer === LinkLayer.ETHERNET ? {} : { lid };
-  return { endpoint: { ...common, gid, ...far }, portNum, sgidIndex: index };
+  if (linkLayer !== LinkLayer.ETHERNET) return { endpoint: { ...common, gid, lid }, portNum, sgidIndex: index };
+  const mtu = peer === undefined ? activeMtu : pathMtu(gid, peer, activeMtu);
+  return { endpoint: { ...common, mtu, gid }, portNum, sgidIndex: index };
+}
+
+const address = (kind: string) =>
+  maybe((value: unknown, path: string) => {
+    if (typeof value !== 'string') throw typeError(path, kind, value);
+    return value;
+  });
+
+/** The GID that reaches the peer: the default one, if it does. */
+function sourceGid(context: Context, portNum: number, peer: string | undefined): { gid: string; index: number } {
+  const usual = context.defaultGid(portNum);
+  if (peer === undefined || routeMtu(usual.gid, peer) !== undefined) return usual;
+  const table = context.gidTable(portNum).filter(({ type }) => type === GidType.ROCE_V2);
+  return table.find(({ gid }) => routeMtu(gid, peer) !== undefined) ?? usual;
 }
 
 /** Checks the options of `qp.endpoint()`. */
-export const endpointOptions = fields({ portNum: maybe(u8(1)), sgidIndex: maybe(u8()) });
+export const endpointOptions = fields({
+  portNum: maybe(u8(1)),
+  sgidIndex: maybe(u8()),
+  peer: address('an IP address as text'),
+});
 
 const checks = {
   qpNum: u24(),
   psn: u24(),
-  gid: maybe((value: unknown, path: string) => {
-    if (typeof value !== 'string') throw typeError(path, 'IPv6 text', value);
-    return value;
-  }),
+  gid: address('IPv6 text'),
   lid: maybe(u16()),
   mtu: member(Mtu, 'Mtu'),
   rdAtomic: or(u8(), 1),

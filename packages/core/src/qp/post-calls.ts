@@ -2,6 +2,7 @@ import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { fields, unchecked } from '../base/fields.js';
 import { native, type NativeHandle } from '../base/native.js';
+import { PostError } from '../base/records.js';
 import { kAwait, kPresentState, kVacancies } from '../base/symbols.js';
 import type { WaitOptions } from '../base/wait-options.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
@@ -14,7 +15,7 @@ import type { RecvBatch } from '../posting/recv-batch.js';
 import type { RequestPath } from '../posting/request-path.js';
 import { type OwnFields, type QueueKind, type RecordSpace, writeRecv, writeSend } from '../posting/request-records.js';
 import type { SendBatch } from '../posting/send-batch.js';
-import { recvReason, sendAt, sendReason } from '../reasons/post-reason.js';
+import { noReceiveQueue, noSendQueue, recvReason, sendAt, sendReason } from '../reasons/post-reason.js';
 import type { QueuePair } from '../types/objects.js';
 import type { RecvWr, SendWr } from '../types/work-request.js';
 
@@ -38,14 +39,21 @@ export class PostCalls {
       state: () => qp[kPresentState](),
       maxInlineData: qp.cap.maxInlineData,
       hasSrq: qp.srq !== undefined,
+      matchesTags: qp.srq?.tagMatching !== undefined,
     });
     this.sendLimits = {
       ...{ queue, syscall: 'ibv_post_send', maxSge: maxSendSge, maxWr: maxSendWr },
-      reason: (code, bytes, index) => (code < 0 ? undefined : sendReason(code, sendAt(bytes, index), facts())),
+      reason: (code, bytes, index) => {
+        if (code === PostError.QUEUE_FULL && maxSendWr === 0) return noSendQueue(facts());
+        return code < 0 ? undefined : sendReason(code, sendAt(bytes, index), facts());
+      },
     };
     this.recvLimits = {
       ...{ queue, syscall: 'ibv_post_recv', maxSge: maxRecvSge, maxWr: maxRecvWr },
-      reason: (code) => (code < 0 ? undefined : recvReason(code, facts())),
+      reason: (code) => {
+        if (code === PostError.QUEUE_FULL && maxRecvWr === 0) return noReceiveQueue(facts());
+        return code < 0 ? undefined : recvReason(code, facts());
+      },
     };
   }
 

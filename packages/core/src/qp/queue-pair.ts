@@ -1,5 +1,6 @@
 import { errno } from '../base/errno.js';
 import { check, checked, closedError, VerbsError } from '../base/errors.js';
+import { gidText } from '../base/gid.js';
 import { handled } from '../base/handled.js';
 import { brief, named, present, qpn, special } from '../base/inspection.js';
 import { native, type NativeQp } from '../base/native.js';
@@ -45,6 +46,7 @@ import { Flow } from './flow.js';
 import { KnownState } from './known-state.js';
 import { awaitRecv, awaitSend, PostCalls } from './post-calls.js';
 import { modifyReason } from '../reasons/modify-reason.js';
+import { pathReason } from '../reasons/path-reason.js';
 import { nativeQpAttr, publicQpAttr } from './qp-attr.js';
 import * as calls from './qp-calls.js';
 import type { Ece, QpQuery } from './qp-calls.js';
@@ -161,13 +163,17 @@ export class QueuePair<out T extends number = QpType> extends Resource {
     const found = native.queryQp(this.use('ibv_modify_qp'), QpAttrMask.PORT);
     const portNum = typeof found === 'number' ? 1 : (found.attr['portNum'] as number);
     let hint: string | undefined;
-    if (code === errno.EINVAL) {
-      try {
-        const device = () => context.queryDevice();
+    try {
+      const device = () => context.queryDevice();
+      if (code === errno.EINVAL) {
         hint = modifyReason({ qpType, from, attr, portNum, device, port: (port) => context.queryPort(port) });
-      } catch {
-        // The device does not tell: then the general advice stands.
+      } else if (attr.ahAttr?.grh !== undefined) {
+        const { dgid, sgidIndex = context.defaultGid(portNum).index } = attr.ahAttr.grh;
+        const to = typeof dgid === 'string' ? dgid : gidText(dgid);
+        hint = pathReason(code, { context, portNum, sgidIndex, dgid: to });
       }
+    } catch {
+      // The device does not tell: then the general advice stands.
     }
     return new VerbsError(code, 'ibv_modify_qp', { detail: `of 0x${this.qpNum.toString(16)} ${step}`, hint });
   }
@@ -213,14 +219,16 @@ export class QueuePair<out T extends number = QpType> extends Resource {
    * This end of a connection, for the peer's {@link QueuePair.connect}: number, a random PSN, GID, MTU and how many
    * reads and atomics it serves. Plain values, which JSON can carry. Another call gives the same PSN.
    *
+   * Two hosts whose interfaces have other MTUs need `peer`: each end then tells what it can send, and `connect` takes the smaller.
+   *
+   * @throws TypeError, RangeError for an option, by its name
    * @throws VerbsError EINVAL (no such port), ENODATA (the port has no GID)
    * @example console.log(JSON.stringify(qp.endpoint()));
    * // {"qpNum":17,"psn":12082113,"mtu":5,"rdAtomic":16,"gid":"::ffff:127.0.0.1"}
    */
   endpoint(options: EndpointOptions = {}): QpEndpoint {
     this.use('ibv_query_port');
-    const { portNum, sgidIndex } = endpointOptions(options, 'options');
-    const end = localEnd(this.context, this.qpNum, { portNum, sgidIndex });
+    const end = localEnd(this.context, this.qpNum, endpointOptions(options, 'options'));
     const psn = this.#end?.endpoint.psn ?? end.endpoint.psn;
     this.#end = { ...end, endpoint: { ...end.endpoint, psn } };
     return { ...this.#end.endpoint };
@@ -329,7 +337,7 @@ export class QueuePair<out T extends number = QpType> extends Resource {
    * @example qp.attachMcast('ff0e::ffff:224.1.2.3');
    */
   attachMcast(gid: Gid, lid = 0): void {
-    calls.attachMcast(this.use('ibv_attach_mcast'), gid, lid);
+    calls.attachMcast(this.use('ibv_attach_mcast'), this.qpType, gid, lid);
   }
 
   /**
@@ -338,7 +346,7 @@ export class QueuePair<out T extends number = QpType> extends Resource {
    * @throws VerbsError EINVAL if it was not attached to the group
    */
   detachMcast(gid: Gid, lid = 0): void {
-    calls.detachMcast(this.use('ibv_detach_mcast'), gid, lid);
+    calls.detachMcast(this.use('ibv_detach_mcast'), this.qpType, gid, lid);
   }
 
   /**

@@ -34,6 +34,7 @@ const NEVER_INLINE: ReadonlySet<number> = new Set([
   WrOpcode.ATOMIC_FETCH_AND_ADD,
 ]);
 const ATOMICS: ReadonlySet<number> = new Set([WrOpcode.ATOMIC_CMP_AND_SWP, WrOpcode.ATOMIC_FETCH_AND_ADD]);
+const OF_SRQ = 'the queue pair takes its receive requests from its srq: post them there';
 const NOT_YET: ReadonlySet<number> = new Set([QpState.RESET, QpState.INIT, QpState.RTR]);
 
 /** Whether a type of queue pair lacks the operation, in a sentence. */
@@ -71,10 +72,28 @@ export function sendReason(code: number, wr: RefusedSend, { qpType, state, maxIn
   return undefined;
 }
 
+/** Why a queue pair has no send queue. */
+export function noSendQueue({ qpType, matchesTags }: { qpType: number; matchesTags: boolean }): string {
+  if (matchesTags) {
+    return "the send queue is the device's own, since srq matches tags: send on another queue pair to the same peer";
+  }
+  if (qpType === QpType.XRC_RECV) return 'an XRC target only receives: send on another queue pair';
+  return 'the queue pair was created with cap.maxSendWr 0: it has no send queue';
+}
+
+/** Why a queue pair has no receive queue. */
+export function noReceiveQueue({ qpType, hasSrq }: { qpType: number; hasSrq: boolean }): string {
+  if (hasSrq) return OF_SRQ;
+  if (qpType === QpType.XRC_SEND || qpType === QpType.XRC_RECV) {
+    return 'a queue pair of XRC has no receive queue: post to the shared receive queue of the target';
+  }
+  return 'the queue pair was created with cap.maxRecvWr 0: it has no receive queue';
+}
+
 /** Why `ibv_post_recv` refused with that errno. */
 export function recvReason(code: number, { state, hasSrq }: RefusingQueue): string | undefined {
   if (code !== errnos.EINVAL) return undefined;
-  if (hasSrq) return 'the queue pair takes its receive requests from its srq: post them there';
+  if (hasSrq) return OF_SRQ;
   return state() === QpState.RESET
     ? 'the queue pair is in RESET and takes receive requests from INIT on: init() first'
     : undefined;

@@ -225,7 +225,7 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
 
   /** @internal What the peer needs to connect. */
   endpoint({ portNum, sgidIndex }: CheckedOptions): QpEndpoint {
-    return this.qp.endpoint({ portNum, sgidIndex: sgidIndex ?? this.#sgidIndex(portNum) });
+    return this.qp.endpoint({ portNum, sgidIndex: sgidIndex ?? this.#sgidIndex(portNum), peer: this.remoteAddress });
   }
 
   /** The entry of the address by which the peer is reached, if the device has it. */

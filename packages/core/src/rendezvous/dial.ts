@@ -4,7 +4,7 @@ import { fields, or, range } from '../base/fields.js';
 import { typeError } from '../base/validate.js';
 import { Connection } from './connection.js';
 import { Device } from './device.js';
-import { foreign, isObject, Lines, problem } from './lines.js';
+import { isObject, Lines, problem } from './lines.js';
 import { CONNECTION_FIELDS, type ConnectionOptions, signalOf } from './options.js';
 
 /** The options of {@link dial}. */
@@ -19,6 +19,9 @@ const text = (value: unknown, path: string): string => {
   if (typeof value !== 'string') throw typeError(path, 'text', value);
   return value;
 };
+
+/** Characters of the peer's reason in a message. */
+const MOST_SPOKEN = 200;
 
 const dialOptions = fields({ ...CONNECTION_FIELDS, port: range(1, 65535), host: or(text, '127.0.0.1') });
 
@@ -45,18 +48,19 @@ export async function dial<PrivateData = unknown>(options: DialOptions): Promise
   const late = AbortSignal.timeout(timeout);
   try {
     await once(socket, 'connect', { signal: AbortSignal.any([late, ...(signal ? [signal] : [])]) });
-    const lines = new Lines(socket);
+    const lines = new Lines(socket, 'dial');
     connection = new Connection<PrivateData>(device.pd, lines, given, () => {
       device.close();
     });
     lines.send({ verbs: 1, endpoint: connection.endpoint(given), receive: connection.receiving, privateData });
     const reply = await lines.receive({ timeout, signal });
     if (reply['rejected'] === true) {
-      throw Object.assign(problem('REJECTED', 'the peer rejected the connection'), {
-        privateData: reply['privateData'],
+      const why = reply['privateData'];
+      throw Object.assign(lines.problem('REJECTED', 'the peer rejected the connection', spoken(why)), {
+        privateData: why,
       });
     }
-    if (!isObject(reply['endpoint'])) throw foreign();
+    if (!isObject(reply['endpoint'])) throw lines.foreign();
     connection.connect(reply['endpoint'], given);
     connection.peerSaid(reply['receive']);
     connection.privateData = reply['privateData'] as PrivateData;
@@ -68,13 +72,20 @@ export async function dial<PrivateData = unknown>(options: DialOptions): Promise
     socket.destroy();
     signal?.throwIfAborted();
     if (connection === undefined && late.aborted)
-      throw problem('ETIMEDOUT', `${host} port ${port} did not answer for ${timeout} ms`);
+      throw problem({ call: 'dial', host, port }, 'ETIMEDOUT', `no answer for ${timeout} ms`);
     if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' && !isLoopback(host)) {
       (error as Error).message +=
         ": no program listens there; a listener without host takes only peers of its own machine (listen({ host: '::' }))";
     }
     throw error;
   }
+}
+
+/** What the peer said when it rejected, for people: the whole is `privateData` of the error. It may be any JSON. */
+function spoken(why: unknown): string | undefined {
+  if (why === undefined || why === null) return undefined;
+  const text = JSON.stringify(isObject(why) && typeof why['error'] === 'string' ? why['error'] : why);
+  return `it says ${text.length > MOST_SPOKEN ? `${text.slice(0, MOST_SPOKEN)}…` : text}`;
 }
 
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.');

@@ -25,13 +25,16 @@ export class Lines {
   /** Resolves when the connection has ended, whoever ended it. */
   readonly ended: Promise<void>;
   readonly #socket: Socket;
+  readonly #where: Where;
   readonly #lines: string[] = [];
   #rest = '';
   #wake: (() => void) | undefined;
   #problem: VerbsError | undefined;
 
-  constructor(socket: Socket) {
+  /** `call`: the function of this module that talks. */
+  constructor(socket: Socket, call: Where['call']) {
     this.#socket = socket;
+    this.#where = { call, host: socket.remoteAddress, port: socket.remotePort };
     socket.setNoDelay(true).setKeepAlive(true, 10_000).setEncoding('utf8');
     socket.on('data', (text: string) => {
       this.#receive(text);
@@ -40,7 +43,7 @@ export class Lines {
     socket.on('error', () => undefined);
     this.ended = new Promise((resolve) => {
       socket.on('close', () => {
-        this.#problem ??= problem('ECONNRESET', 'the peer has closed its TCP connection');
+        this.#problem ??= this.problem('ECONNRESET', 'the peer has closed its TCP connection');
         this.#wake?.();
         resolve();
       });
@@ -61,6 +64,16 @@ export class Lines {
     return { localAddress, localPort, remoteAddress, remotePort };
   }
 
+  /** An error of the exchange with this peer. */
+  problem(code: ProblemCode, text: string, hint?: string): VerbsError {
+    return problem(this.#where, code, text, hint);
+  }
+
+  /** The error for a peer that is no rendezvous. */
+  foreign(): VerbsError {
+    return this.problem('EPROTO', 'the peer speaks another protocol', 'is it a program with @verbs/core/rendezvous?');
+  }
+
   ref(alive: boolean): void {
     if (alive) this.#socket.ref();
     else this.#socket.unref();
@@ -68,7 +81,7 @@ export class Lines {
 
   send(message: object): void {
     const line = JSON.stringify(message);
-    if (line.length >= MAX_LINE) throw problem('EMSGSIZE', 'privateData is too long: at most 48 KiB of JSON');
+    if (line.length >= MAX_LINE) throw this.problem('EMSGSIZE', 'privateData is too long: at most 48 KiB of JSON');
     if (!this.#socket.destroyed) this.#socket.write(`${line}\n`);
   }
 
@@ -78,11 +91,11 @@ export class Lines {
     const ends = signal === undefined ? late : AbortSignal.any([late, signal]);
     for (;;) {
       const line = this.#lines.shift();
-      if (line !== undefined) return parse(line);
+      if (line !== undefined) return this.#parse(line);
       if (this.#problem !== undefined) throw this.#problem;
       signal?.throwIfAborted();
       if (late.aborted)
-        throw problem(
+        throw this.problem(
           'ETIMEDOUT',
           `the peer said nothing for ${timeout} ms (the option timeout; connectTimeout of a socket)`,
         );
@@ -117,34 +130,39 @@ export class Lines {
     // A peer has at most three messages.
     if (this.#rest.length > MAX_LINE || this.#lines.length > 3 || lines.some(({ length }) => length > MAX_LINE)) {
       this.#lines.length = 0;
-      this.#problem = foreign();
+      this.#problem = this.foreign();
       this.#socket.destroy();
     }
     this.#wake?.();
   }
+
+  #parse(line: string): Record<string, unknown> {
+    try {
+      const value: unknown = JSON.parse(line);
+      if (isObject(value)) return value;
+    } catch {
+      // Reported below.
+    }
+    throw this.foreign();
+  }
+}
+
+type ProblemCode = keyof typeof errno | 'REJECTED';
+
+/** A function of this module, and whom it talks to. */
+interface Where {
+  call: 'dial' | 'accept';
+  host: string | undefined;
+  port: number | undefined;
 }
 
 /** An error of the rendezvous; `code` is its name in libibverbs' manner. */
-export function problem(code: keyof typeof errno | 'REJECTED', text: string): VerbsError {
+export function problem({ call, host, port }: Where, code: ProblemCode, text: string, hint?: string): VerbsError {
   const number = code === 'REJECTED' ? errno.ECONNREFUSED : errno[code];
-  return new VerbsError(number, 'rendezvous', { code, text });
-}
-
-/** The error for a peer that is no rendezvous. */
-export function foreign(): VerbsError {
-  return problem('EPROTO', 'the peer speaks another protocol: is it a program with @verbs/core/rendezvous?');
+  const detail = host === undefined ? undefined : `${host} port ${port}`;
+  return new VerbsError(number, call, { code, text, detail, hint });
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
-}
-
-function parse(line: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (isObject(value)) return value;
-  } catch {
-    // Reported below.
-  }
-  throw foreign();
 }

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server as TcpServer, type Socket } from 'node:net';
-import { errno } from '../base/errno.js';
-import { VerbsError } from '../base/errors.js';
+import { type AddressInfo, createServer, isIP, type Server as TcpServer, type Socket } from 'node:net';
 import { fields, or, range } from '../base/fields.js';
+import { gidBytes, gidText } from '../base/gid.js';
+import { portHolder } from '../base/port-holder.js';
 import { typeError } from '../base/validate.js';
 import { Connection } from './connection.js';
 import { Device } from './device.js';
-import { foreign, isObject, Lines } from './lines.js';
+import { isObject, Lines } from './lines.js';
 import { CONNECTION_FIELDS, connectionOptions, type ConnectionOptions, signalOf } from './options.js';
 
 /** The options of {@link listen}. Those of connections are the defaults of {@link Request.accept}. */
@@ -60,9 +60,18 @@ export async function listen<PrivateData = unknown>(options: ListenOptions = {})
   } catch (error) {
     device.close();
     tcp.close();
-    throw error;
+    throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? withHolder(error as Error, given) : error;
   }
   return new Server<PrivateData>(tcp, device, options, given);
+}
+
+/** The error of `node:net` names the address; who holds it is added. */
+function withHolder(error: Error, { host, port }: { host: string; port: number }): Error {
+  const address = isIP(host) === 4 ? `::ffff:${host}` : isIP(host) === 6 ? gidText(gidBytes(host, 'host')) : '::';
+  const holder = portHolder('tcp', port, address);
+  if (holder !== undefined)
+    error.message += `: ${holder} listens there; end that, or choose another port (0: a free one)`;
+  return error;
 }
 
 /** Programs that want a connection, one by one. Created by {@link listen}. */
@@ -137,7 +146,7 @@ export class Server<PrivateData = unknown> implements AsyncIterable<Request<Priv
    * nobody out: a program speaks at once, and who has been silent longest goes when there are too many.
    */
   async #greet(socket: Socket): Promise<void> {
-    const lines = new Lines(socket);
+    const lines = new Lines(socket, 'accept');
     const [oldest] = this.#silent;
     if (oldest !== undefined && this.#silent.size >= MOST_SILENT) {
       this.#silent.delete(oldest);
@@ -146,7 +155,7 @@ export class Server<PrivateData = unknown> implements AsyncIterable<Request<Priv
     this.#silent.add(socket);
     try {
       const hello = await lines.receive({ timeout: this.#timeout, signal: undefined });
-      if (hello['verbs'] !== 1 || !isObject(hello['endpoint'])) throw foreign();
+      if (hello['verbs'] !== 1 || !isObject(hello['endpoint'])) throw lines.foreign();
       const request = new Request<PrivateData>(lines, hello, this.#device, this.#options);
       if (this.#closed || !this.#hasRoom()) request.reject();
       else this.#requests.push(request);
@@ -225,7 +234,7 @@ export class Request<PrivateData = unknown> {
       connection.privateData = this.privateData;
       this.#lines.send({ endpoint, receive: connection.receiving, privateData });
       const { ready } = await this.#lines.receive({ timeout: given.timeout, signal });
-      if (ready !== true) throw foreign();
+      if (ready !== true) throw this.#lines.foreign();
       return connection;
     } catch (error) {
       if (connection === undefined) {
@@ -256,7 +265,7 @@ export class Request<PrivateData = unknown> {
 
   #answer(): void {
     if (this.#answered) {
-      throw new VerbsError(errno.EINVAL, 'rendezvous', { text: 'the request was accepted or rejected before' });
+      throw this.#lines.problem('EINVAL', 'the request was accepted or rejected before');
     }
     this.#answered = true;
   }

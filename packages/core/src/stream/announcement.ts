@@ -1,5 +1,6 @@
+import { errno } from '../base/errno.js';
+import { VerbsError } from '../base/errors.js';
 import { fields, or, range } from '../base/fields.js';
-import { valueError } from '../base/validate.js';
 
 /** The buffers of one end of a socket. */
 export interface SocketBuffers {
@@ -29,7 +30,12 @@ export function announced(value: unknown): Announcement {
   const text = value instanceof Uint8Array ? Buffer.from(value).toString('latin1').replace(/\0+$/, '') : value;
   const [, slots, size] = (typeof text === 'string' ? FORM.exec(text) : null) ?? [];
   if (slots === undefined || size === undefined) {
-    throw valueError('privateData', `of the peer is not that of a socket of @verbs/core/stream (${PROTOCOL})`);
+    throw new VerbsError(errno.EPROTO, 'connect', {
+      text: `the peer is no socket of @verbs/core/stream (${PROTOCOL})`,
+      hint:
+        'a server of listen() of @verbs/core/rendezvous takes dial() of that module, and a server of createServer() takes ' +
+        'connect(): make both ends of the same module',
+    });
   }
   return check({ slots: Number(slots), size: Number(size) }, 'privateData');
 }

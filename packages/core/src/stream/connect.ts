@@ -76,6 +76,7 @@ export function connectionOptions(
  * await pipeline(createReadStream('file'), socket);
  */
 export function connect(options: ConnectSocketOptions, listener?: () => void): Socket {
+  if (typeof options !== 'object') throw typeError('options', 'an object, as { port, host }', options);
   const { host, port, slots, size, allowHalfOpen, signal, ...rest } = connectOptions(options, 'options');
   const socket = new Socket({
     buffers: { slots, size },

@@ -87,10 +87,18 @@ export class SocketServer extends EventEmitter<SocketServerEvents> implements As
   /**
    * Begins to listen. 'listening' follows, or 'error'.
    *
-   * @throws TypeError, RangeError for an option, by its name
+   * @throws TypeError, RangeError for an option, by its name; Error ERR_SERVER_ALREADY_LISTEN, as `net.Server`
    */
   listen(options: ListenSocketOptions | number = {}, listener?: () => void): this {
     const { port, host, backlog } = listenOptions(typeof options === 'number' ? { port: options } : options, 'options');
+    if (listener !== undefined && typeof (listener as unknown) !== 'function') {
+      throw typeError('listener', 'a function (a host stands in the options: listen({ port, host }))', listener);
+    }
+    if (this.#state !== 'new' && this.#state !== 'closed') {
+      throw Object.assign(new Error('the server listens already, or has been told to: close() it first'), {
+        code: 'ERR_SERVER_ALREADY_LISTEN',
+      });
+    }
     if (listener !== undefined) this.once('listening', listener);
     this.#state = 'starting';
     this.#host = host;
@@ -153,8 +161,11 @@ export class SocketServer extends EventEmitter<SocketServerEvents> implements As
     const { slots, size, allowHalfOpen } = this.#options;
     try {
       announced(request.privateData);
-    } catch (error) {
-      request.reject({ privateData: (error as Error).message });
+    } catch {
+      request.reject({
+        privateData:
+          'here is a socket server of @verbs/core/stream: connect() of that module reaches it, dial() does not',
+      });
       return;
     }
     const socket = new Socket({

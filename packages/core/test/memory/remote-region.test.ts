@@ -52,7 +52,11 @@ it('what is no region is rejected by name', () => {
   expect(post({ remote: { ...remote, addr: '0x11112222333344445' } })).toThrow(/^wr\.remote\.addr is no address/);
   expect(post({ remote: { ...remote, addr: -1n } })).toThrow(/^wr\.remote\.addr/);
   expect(post({ remote: { ...remote, rkey: -1 } })).toThrow(/^wr\.remote\.rkey/);
-  expect(post({ remote: { ...remote, length: undefined } })).toThrow(/^wr\.remote\.length/);
+  const { addr, rkey } = remote;
+  expect(post({ remote: { addr, rkey } })).toThrow(
+    /^wr\.remote\.length must be there: remote is the object .* mr\.remote\(\) of the peer gives \(.* remoteAddr and rkey/,
+  );
+  expect(post({ remote: { remoteAddr: addr, rkey, length: 8 } })).toThrow(/^wr\.remote\.addr must be there/);
   expect(post({ remote, remoteOffset: 70000 })).toThrow(/^wr\.remoteOffset must be at most remote\.length, 65536/);
   expect(post({ remote, rkey: 1 })).toThrow(/^wr\.rkey stands beside remote/);
   // The text of an address is no address: with an offset added it would be another one in silence.

@@ -132,7 +132,8 @@ it('leads somewhere', () => {
   expect(() => b.pd.createAh({ portNum: 1, grh: { dgid: '::ffff:203.0.113.9' } })).toThrow(
     expect.objectContaining({
       code: 'ENETUNREACH',
-      message: expect.stringContaining('no route to grh.dgid') as string,
+      // A host with another address may have a way from that one.
+      message: expect.stringMatching(/no route to grh\.dgid|GID 0 .* does not reach ::ffff:203\.0\.113\.9/) as string,
     }),
   );
 });

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { Mtu, QpState, QpType, VerbsError } from '../../src/index.js';
+import { Mtu, QpState, QpType, VerbsError, WrOpcode } from '../../src/index.js';
 import { bench, createQp, open, pair } from '../helpers/devices.js';
 
 describe('createQp', () => {
@@ -22,12 +22,28 @@ describe('createQp', () => {
     expect(() => pd.createQp({ ...good, sqSigAll: 1 as never })).toThrow(/attr\.sqSigAll must be a boolean/);
     expect(() => pd.createQp({ ...good, cap: undefined as never })).toThrow(/attr\.cap must be an object/);
     expect(() => pd.createQp({ ...good, cap: { maxSendWr: 0xffffff, maxRecvWr: 1 } })).toThrow(VerbsError);
+    expect(() => pd.createQp({ ...good, cap: { maxSendWr: 1, maxRecvWr: 1, maxRecvSge: 999 } })).toThrow(
+      /^EINVAL: .*: attr\.cap\.maxRecvSge is 999, above maxSge of queryDevice\(\), \d+$/,
+    );
+  });
+
+  it('without a send or a receive queue says so, and not that one is full', () => {
+    const { pd, cq, mr } = bench();
+    const none = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 0, maxRecvWr: 0 } });
+    expect(() => {
+      none.postSend({ opcode: WrOpcode.SEND, sgList: [{ mr, length: 8 }] });
+    }).toThrow(/^EINVAL: .*the queue pair was created with cap\.maxSendWr 0: it has no send queue$/);
+    expect(() => {
+      none.postRecv({ sgList: [{ mr, length: 8 }] });
+    }).toThrow(/^EINVAL: .*the queue pair was created with cap\.maxRecvWr 0: it has no receive queue$/);
   });
 
   it('refuses queues of another context', () => {
     const { pd } = bench();
     const cq = open().createCq(8);
-    expect(() => createQp({ pd, cq })).toThrow(/EINVAL.*same context/);
+    expect(() => createQp({ pd, cq })).toThrow(
+      /EINVAL.*attr\.sendCq is of another context than the protection domain$/,
+    );
   });
 });
 

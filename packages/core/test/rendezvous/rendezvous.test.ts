@@ -192,10 +192,13 @@ describe('listen and dial', () => {
     const dialled = dial({ port: server.port });
     const request = await next(server);
     request.reject({ privateData: 'full' });
-    await expect(dialled).rejects.toMatchObject({ code: 'REJECTED', privateData: 'full', syscall: 'rendezvous' });
+    await expect(dialled).rejects.toMatchObject({
+      ...{ code: 'REJECTED', privateData: 'full', syscall: 'dial' },
+      message: `REJECTED: the peer rejected the connection, dial 127.0.0.1 port ${server.port}: it says "full"`,
+    });
     expect(() => {
       request.reject();
-    }).toThrow(/EINVAL/);
+    }).toThrow(/^EINVAL: the request was accepted or rejected before, accept 127\.0\.0\.1 port \d+$/);
     await expect(request.accept()).rejects.toMatchObject({ code: 'EINVAL' });
   });
 

@@ -66,3 +66,35 @@ describeTwoHosts(10, (server, client) => {
     });
   });
 });
+
+describeTwoHosts(15, (server, client) => {
+  it('are told which address reaches the other one, and who holds an address', async () => {
+    const { code, stdout, stderr } = await start(client, 'wrong-gid.mjs', server.ipv4).over;
+    expect([code, stderr]).toEqual([0, '']);
+    const [own, there] = [`::ffff:${client.ipv4}`, `::ffff:${server.ipv4}`];
+    const other = `GID 0 (::ffff:127.0.0.1), a loopback address, does not reach ${there}, and GID 1 (${own}) does: give sgidIndex 1`;
+    const [connect, ah, held, free] = stdout.split('\n');
+    expect(connect).toMatch(/^ENETUNREACH: .*ibv_modify_qp/);
+    expect(connect).toContain(other);
+    expect(ah).toMatch(/^ENETUNREACH: .*ibv_create_ah/);
+    expect(ah).toContain(other);
+    expect(held).toMatch(/^EADDRINUSE: .*ibv_modify_qp/);
+    expect(held).toMatch(/UDP port 4791 at ::ffff:[\d.]+, GID 1 of port 1, is held by process \d+ \(.+\): end that/);
+    expect(free).toBe('no error');
+  });
+});
+
+describeTwoHosts(14, (server, client) => {
+  it.each([
+    ['server', server],
+    ['client', client],
+  ])("meet where the %s's interface takes shorter packets than the peer's", async (_, short) => {
+    for (const host of [server, client]) host.ip('link', 'set', 'eth0', 'mtu', host === short ? '700' : '1500');
+    const waiting = start(server, 'two-hosts.mjs', 'server');
+    const [text] = (await once(waiting.child.stdout, 'data')) as [string];
+    const dialing = start(client, 'two-hosts.mjs', 'client', server.ipv4, ...text.trim().split(' '));
+    const stdout = `there and back ::ffff:${server.ipv4}\nall came back\n`;
+    expect(await dialing.over).toEqual({ code: 0, stdout, stderr: '' });
+    expect(await waiting.over).toEqual({ code: 0, stdout: text, stderr: '' });
+  });
+});

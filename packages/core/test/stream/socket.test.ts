@@ -306,11 +306,15 @@ describe('a socket', () => {
     })();
     const client = connect({ port: other.port });
     const [error] = (await once(client, 'error')) as [Error];
-    expect(error.message).toContain('is not that of a socket of @verbs/core/stream');
+    expect(error.message).toMatch(
+      /^EPROTO: the peer is no socket of @verbs\/core\/stream .* listen\(\) .* takes dial\(\)/,
+    );
     other.close();
     await accepting;
     const port = await serve(() => undefined);
-    await expect(dial({ port, privateData: 'hello' })).rejects.toMatchObject({ code: 'REJECTED' });
+    await expect(dial({ port, privateData: 'hello' })).rejects.toThrow(
+      /^REJECTED: the peer rejected the connection, dial 127\.0\.0\.1 port \d+: it says "here is a socket server of .* connect\(\)/,
+    );
     expect(() => connect({ port: 1, slot: 9 } as never)).toThrow('options.slot is not known here');
     expect(() => connect({ port: 1, slots: 2 })).toThrow('options.slots must be an integer from 8 to 1024');
   });
@@ -351,10 +355,33 @@ describe('a server', () => {
     await once(server, 'close');
   });
 
+  it('takes its arguments as one object, and listens once at a time', async () => {
+    expect(() => connect(18_515 as never)).toThrow(/^options must be an object, as \{ port, host \}; received 18515$/);
+    const server = createServer();
+    expect(() => server.listen(0, '::1' as never)).toThrow(
+      /^listener must be a function \(a host .* listen\(\{ port, host \}\)/,
+    );
+    server.listen(0);
+    expect(() => server.listen(0)).toThrow(expect.objectContaining({ code: 'ERR_SERVER_ALREADY_LISTEN' }));
+    await once(server, 'listening');
+    expect(() => server.listen(0)).toThrow(/the server listens already/);
+    server.close();
+    await once(server, 'close');
+    server.listen(0);
+    await once(server, 'listening');
+    server.close();
+  });
+
   it('cannot listen twice at a port', async () => {
     const port = await serve(() => undefined);
     const second = createServer().listen(port);
-    expect(((await once(second, 'error')) as [NodeJS.ErrnoException])[0].code).toBe('EADDRINUSE');
+    const [error] = (await once(second, 'error')) as [NodeJS.ErrnoException];
+    expect(error.code).toBe('EADDRINUSE');
+    expect(error.message).toMatch(
+      new RegExp(
+        `127\\.0\\.0\\.1:${port}: process ${process.pid} \\(.+\\) listens there; end that, or choose another port`,
+      ),
+    );
   });
 });
 

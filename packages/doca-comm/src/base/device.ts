@@ -247,7 +247,8 @@ function samePci(name: string): (info: { pciAddr: string }) => boolean {
 
 /** `doca_devinfo_rep_create_list`. @throws DocaError NOT_SUPPORTED on a host. */
 export function listRepresentors(device: Device, filter: RepresentorFilter = RepresentorFilter.ALL): RepresentorInfo[] {
-  const hint = 'only a DPU has representors';
+  const hint =
+    'only a DPU has representors: services and servers run there, and a program on the host connects as a client';
   return checked<RepresentorInfo[]>(
     native.listRepresentors(deviceOf(device).handle, validate.integer(filter, 'filter', 0, 0xff)),
     'doca_devinfo_rep_create_list',

@@ -24,7 +24,10 @@ export class Client extends ComchServerOrClient {
     const { engine, options: given } = prepare(options, []);
     const created = native.createClient(engine.handle, given.device.handle, given.name);
     if (typeof created === 'number') engine.close();
-    super(engine, checked<CreatedContext>(created, `${given.device.library.comch?.prefix ?? ''}client_create`), given);
+    const syscall = `${given.device.library.comch?.prefix ?? ''}client_create`;
+    const hint =
+      created === -DocaStatus.NOT_SUPPORTED ? 'a client runs on the host; on the DPU, a Server accepts it' : undefined;
+    super(engine, checked<CreatedContext>(created, syscall, hint), given);
   }
 
   /** The connection, if it is established. */

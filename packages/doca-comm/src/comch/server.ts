@@ -1,3 +1,4 @@
+import { validate } from '@verbs/core/provider';
 import { representorOf } from '../base/device.js';
 import type { Representor } from '../base/device.js';
 import { checked, DocaStatus } from '../base/errors.js';
@@ -10,6 +11,15 @@ import { type ComchOptions, ComchServerOrClient, prepare } from './server-or-cli
 export interface ServerOptions extends ComchOptions {
   /** The representor of the host's function that it serves. */
   deviceRep: Representor;
+}
+
+const ROLE = 'a server runs on the DPU, and a program on the host connects to it by Client';
+
+/** What is wrong where a server cannot be created. */
+function hintOf(created: unknown, { device, deviceRep }: ServerOptions): string | undefined {
+  if (created === -DocaStatus.NOT_SUPPORTED) return ROLE;
+  const other = created === -DocaStatus.INVALID_VALUE && deviceRep.device !== device;
+  return other ? `options.deviceRep is of another device than options.device; ${ROLE}` : undefined;
 }
 
 /**
@@ -31,10 +41,14 @@ export class Server extends ComchServerOrClient implements AsyncIterable<Connect
   constructor(options: ServerOptions) {
     const { engine, options: given } = prepare(options, ['deviceRep']);
     const { deviceRep } = options;
+    if ((deviceRep as unknown) === undefined) {
+      throw validate.typeError('options.deviceRep', `given: one of openRepresentor(device); ${ROLE}`, undefined);
+    }
     const { handle } = representorOf(deviceRep, 'options.deviceRep');
     const created = native.createServer(engine.handle, given.device.handle, handle, given.name);
     if (typeof created === 'number') engine.close();
-    super(engine, checked<CreatedContext>(created, `${given.device.library.comch?.prefix ?? ''}server_create`), given);
+    const syscall = `${given.device.library.comch?.prefix ?? ''}server_create`;
+    super(engine, checked<CreatedContext>(created, syscall, hintOf(created, options)), given);
   }
 
   /** The next new connection. @throws DocaError NOT_CONNECTED when the server is closed; `signal.reason` */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Client, openDevice, Server } from '../../dist/index.js';
+import { Client, openDevice, openRepresentor, Server } from '../../dist/index.js';
 import { clientOf, pairOf, serverOf, text } from './helpers.js';
 
 test('request and reply, awaited', async () => {
@@ -85,6 +85,16 @@ test('a client without a server, a server that goes, a connection that the serve
 test('wrong roles, arguments and signals', async () => {
   const host = openDevice('doca_host0', { api: 'comch' });
   expect(() => new Server({ device: host, deviceRep: {} as never, name: 'x' })).toThrow(/deviceRep must be/);
+  const role = /a server runs on the DPU, and a program on the host connects to it by Client/;
+  expect(() => new Server({ device: host, name: 'x' } as never)).toThrow(role);
+  const dpu = openDevice('doca_dpu0', { api: 'comch' });
+  const deviceRep = openRepresentor(dpu, '5f5f:3b:00.0');
+  expect(() => new Server({ device: host, deviceRep, name: 'x' })).toThrow(role);
+  expect(() => openRepresentor(host, '5f5f:3b:00.0')).toThrow(/only a DPU has representors: .* connects as a client/);
+  const client = () => new Client({ device: dpu, name: 'x' });
+  expect(client).toThrow(/NOT_SUPPORTED.*a client runs on the host; on the DPU, a Server accepts it$/);
+  deviceRep.close();
+  dpu.close();
   expect(() => new Client({ device: host, name: '' })).toThrow(/name must not be empty/);
   expect(() => new Client({ device: host, name: 'x', sendTasks: 0 })).toThrow(/options\.sendTasks must be/);
   expect(() => new Client({ device: host, name: 'x', tasks: 1 } as never)).toThrow(/tasks is not known/);

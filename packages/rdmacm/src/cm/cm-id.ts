@@ -18,6 +18,7 @@ import {
   adoptQp,
   check,
   checked,
+  errno,
   fields,
   gidText,
   handleOf,
@@ -46,7 +47,7 @@ import type { EventChannel } from '../base/objects.js';
 import { kExpect, kMove, kRegister, kWatcher } from '../base/symbols.js';
 import { type AddrInfo, type AddrInfoHints, getaddrinfo, lookupArguments, publicInfo } from './addr-info.js';
 import type { CmEvent } from './cm-event.js';
-import { type ConnParam, nativeConnParam, privateData } from './conn-param.js';
+import { type ConnParam, dataReason, nativeConnParam, privateData } from './conn-param.js';
 import { contextOf } from './contexts.js';
 import { publicPath, type Route } from './route.js';
 import { type FullSocketAddress, nativeAddress, publicAddress, type SocketAddress } from './socket-address.js';
@@ -163,7 +164,14 @@ export class CmId extends Resource {
    */
   bindAddr(address: SocketAddress): void {
     const id = this.use('rdma_bind_addr');
-    check(native.bindAddr(id, nativeAddress(address, 'address')), 'rdma_bind_addr', detailOf(address));
+    const result = native.bindAddr(id, nativeAddress(address, 'address'));
+    // The kernel says so of a port, too, where one of two identifiers is for every address.
+    const { address: host = '::', port = 0 } = address;
+    const taken = result === -errno.EADDRNOTAVAIL && ANY.includes(host) && port !== 0;
+    const hint = taken
+      ? `another identifier has port ${port}: choose another one, or set reuseAddr on both`
+      : undefined;
+    check(result, 'rdma_bind_addr', { ...detailOf(address), hint });
   }
 
   /**
@@ -321,7 +329,8 @@ export class CmId extends Resource {
    */
   connect(param?: ConnParam): void {
     const id = this.use('rdma_connect');
-    check(native.connect(id, nativeConnParam(param, 'param')), 'rdma_connect');
+    const given = nativeConnParam(param, 'param');
+    this.#checkMessage(native.connect(id, given), 'rdma_connect', given?.privateData);
   }
 
   /** `rdma_establish`: completes a connection after CONNECT_RESPONSE. @throws VerbsError EINVAL (not in this state) */
@@ -336,7 +345,8 @@ export class CmId extends Resource {
    */
   accept(param?: ConnParam): void {
     const id = this.use('rdma_accept');
-    check(native.accept(id, nativeConnParam(param, 'param')), 'rdma_accept');
+    const given = nativeConnParam(param, 'param');
+    this.#checkMessage(native.accept(id, given), 'rdma_accept', given?.privateData);
     if (this.qp?.qpType === QpType.RC) setQueuePairState(this.qp, QpState.RTS);
   }
 
@@ -347,12 +357,18 @@ export class CmId extends Resource {
    * @throws VerbsError EINVAL (not in this state, or too much private data)
    */
   reject(data?: Uint8Array | string): void {
-    check(native.reject(this.use('rdma_reject'), privateData(data, 'data')), 'rdma_reject');
+    const bytes = privateData(data, 'data');
+    this.#checkMessage(native.reject(this.use('rdma_reject'), bytes), 'rdma_reject', bytes);
   }
 
   /** `rdma_reject_ece`: rejects a request because its enhancements do not fit. @throws VerbsError EINVAL, EOPNOTSUPP */
   rejectEce(data?: Uint8Array | string): void {
-    check(native.rejectEce(this.use('rdma_reject_ece'), privateData(data, 'data')), 'rdma_reject_ece');
+    const bytes = privateData(data, 'data');
+    this.#checkMessage(native.rejectEce(this.use('rdma_reject_ece'), bytes), 'rdma_reject_ece', bytes);
+  }
+
+  #checkMessage(result: number, syscall: Parameters<typeof dataReason>[0], data: Uint8Array | undefined): void {
+    check(result, syscall, { hint: result < 0 ? dataReason(syscall, this.ps, data) : undefined });
   }
 
   /**
@@ -486,6 +502,8 @@ function optionBytes(level: number, name: number, value: unknown): Uint8Array {
   if (level === 0 && (name === 0 || name === 3)) return Uint8Array.of(validate.integer(value, 'value', 0, 0xff));
   return new Uint8Array(Int32Array.of(validate.integer(value, 'value', 0, S32)).buffer);
 }
+
+const ANY: readonly string[] = ['0.0.0.0', '::'];
 
 function detailOf({ address = 'any address', port }: SocketAddress): { detail: string } {
   return { detail: `${address}${port === undefined ? '' : ` port ${port}`}` };

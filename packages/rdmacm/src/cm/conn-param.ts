@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { type Check, fields, flag, maybe, or, u24, u3, u8, validate } from '@verbs/core/provider';
+import { PortSpace } from '../base/enums.js';
 import type { NativeConnParam } from '../base/native.js';
 
 /** `struct rdma_conn_param`, of `connect` and `accept`. */
@@ -43,6 +44,23 @@ export interface FullConnParam {
   srq: boolean;
   /** The peer's queue pair. */
   qpNum: number;
+}
+
+/** The room for private data of each message, in bytes: of a connection, and of a lookup (PortSpace.UDP). */
+const ROOM = {
+  rdma_connect: { message: 'a request', connection: 56, lookup: 180 },
+  rdma_accept: { message: 'an accept', connection: 196, lookup: 136 },
+  rdma_reject: { message: 'a reject', connection: 148, lookup: 136 },
+  rdma_reject_ece: { message: 'a reject', connection: 148, lookup: 136 },
+} as const;
+
+/** Why one of these calls was refused with EINVAL, if it is for the private data. */
+export function dataReason(syscall: keyof typeof ROOM, ps: number, data: Uint8Array | undefined): string | undefined {
+  const { message, ...rooms } = ROOM[syscall];
+  const lookup = ps === PortSpace.UDP;
+  const room = lookup ? rooms.lookup : rooms.connection;
+  if (data === undefined || data.byteLength <= room) return undefined;
+  return `privateData has ${data.byteLength} bytes, and ${message} of a ${lookup ? 'lookup' : 'connection'} has room for ${room}`;
 }
 
 /** `RDMA_MAX_RESP_RES`, `RDMA_MAX_INIT_DEPTH`: as many as the device can. */

@@ -45,6 +45,7 @@ int Manager::connect(const verbs_soft_cm_connect_attr& attr, const Owner& owner,
   connection->path = path_of(attr.path);
   connection->service_id = attr.service_id;
   connection->ack_timeout = attr.ack_timeout & 0x1f;
+  connection->path_mtu = attr.path_mtu;
   connection->transport = attr.transport;
   connection->transaction = new_transaction(connection->id);
   std::uint8_t data[Req::kData] = {};

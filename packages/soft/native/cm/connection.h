@@ -51,6 +51,7 @@ struct Connection {
   bool active = false;  // this side has requested it
   std::uint8_t port_num = 1;
   std::uint8_t ack_timeout = 0;
+  std::uint8_t path_mtu = 0;
   std::uint8_t transport = VERBS_SOFT_CM_RC;
   Owner owner;
   wire::Path path;  // to the peer

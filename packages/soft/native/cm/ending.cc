@@ -46,6 +46,19 @@ int Manager::reject(std::uint32_t id, int reason, Data data, Nanos now) {
   return 0;
 }
 
+// The way of the peer carries shorter packets than this side's. False if that is not what the peer says.
+bool Manager::request_smaller_mtu(Connection& connection, const Rej& rej, Nanos now) {
+  if (rej.reason != VERBS_SOFT_CM_INVALID_MTU || rej.mtu() < IBV_MTU_256 || rej.mtu() > connection.path_mtu)
+    return false;
+  // Again the same: an answer to a request that was sent twice.
+  if (rej.mtu() == connection.path_mtu) return true;
+  connection.path_mtu = rej.mtu();
+  Mad req = connection.sent;
+  Req::set_path_mtu(&req, rej.mtu());
+  send_until_response(connection, req, kSends, now);
+  return true;
+}
+
 void Manager::receive_rej(const Arrival& arrival) {
   const Rej rej = Rej::parse(arrival.mad);
   Connection* connection = nullptr;
@@ -62,6 +75,7 @@ void Manager::receive_rej(const Arrival& arrival) {
     if (connection->remote_id != 0 && rej.local_id != 0 && rej.local_id != connection->remote_id) return;
   }
   if (!connection) return;
+  if (connection->state == State::kReqSent && request_smaller_mtu(*connection, rej, arrival.now)) return;
   verbs_soft_cm_event event = event_of(*connection, VERBS_SOFT_CM_REJECTED, rej.data);
   event.status = rej.reason;
   switch (connection->state) {

@@ -272,6 +272,7 @@ verbs_soft_cm_event Manager::event_of(const Connection& connection, verbs_soft_c
   event.connection = connection.id;
   event.service_id = connection.service_id;
   event.ack_timeout = connection.ack_timeout;
+  event.path_mtu = connection.path_mtu;
   event.path.port_num = connection.port_num;
   event.path.traffic_class = connection.path.traffic_class;
   event.path.hop_limit = connection.path.hop_limit;

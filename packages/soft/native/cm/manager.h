@@ -70,6 +70,10 @@ class Listeners {
 class Outlet {
  public:
   virtual void send_mad(std::uint8_t port_num, const wire::Path& path, MadView mad) = 0;
+  // The largest path MTU of a way (enum ibv_mtu).
+  virtual std::uint8_t path_mtu(std::uint8_t port_num, const wire::Path& path) {
+    return (void)port_num, (void)path, IBV_MTU_4096;
+  }
   // Another process of this host may listen at the same address.
   // Announces a listener. 0, or EADDRINUSE if another process has one for the same service.
   virtual int announce(const verbs_soft_cm_listen_attr& attr) { return (void)attr, 0; }
@@ -175,6 +179,7 @@ class Manager {
   }
   // Keeps the message, sends it, and again until there is a response.
   void send_until_response(Connection& connection, const Mad& mad, int sends, Nanos now);
+  bool request_smaller_mtu(Connection& connection, const Rej& rej, Nanos now);
   void send_reject(const Connection& connection, About about, int reason, Data data);
   void send_mra(const Connection& connection, About about);
   void send_drep(Connection& connection, Data data);

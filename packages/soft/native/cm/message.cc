@@ -164,6 +164,10 @@ void Rep::emit(Mad* mad) const {
   out.bytes(36, data, kData);
 }
 
+void Req::set_path_mtu(Mad* mad, std::uint8_t path_mtu) {
+  Writer(mad).u8(50, (Reader(*mad).u8(50) & 0x0fu) | bits(path_mtu, 4, 4));
+}
+
 Rej Rej::parse(MadView mad) {
   const Reader in(mad);
   Rej rej;

@@ -111,6 +111,7 @@ struct Req {
 
   static Req parse(MadView mad);
   void emit(Mad* mad) const;
+  static void set_path_mtu(Mad* mad, std::uint8_t path_mtu);
 };
 
 struct Rep {
@@ -143,9 +144,12 @@ struct Rej {
   std::uint32_t remote_id = 0;
   About about = About::kReq;
   std::uint16_t reason = 0;
-  Data info{};  // additional information: with a timeout, the GUID of the one that gave up
+  Data info{};  // additional information: with a timeout, the GUID of the one that gave up; the MTU that is possible
   Data data{};
 
+  // The first four bits of the information.
+  static std::uint8_t mtu_info(std::uint8_t path_mtu) { return static_cast<std::uint8_t>(path_mtu << 4); }
+  std::uint8_t mtu() const { return info.empty() ? std::uint8_t{0} : static_cast<std::uint8_t>(info[0] >> 4); }
   static Rej parse(MadView mad);
   void emit(Mad* mad) const;
 };

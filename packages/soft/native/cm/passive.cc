@@ -56,6 +56,14 @@ void Manager::receive_req(const Arrival& arrival) {
     }
     peers_.erase(stale);  // it ends already, and the peer uses the queue pair's number again
   }
+  if (const std::uint8_t most = outlet_.path_mtu(arrival.port_num, arrival.path); req.path_mtu > most) {
+    const std::uint8_t acceptable = Rej::mtu_info(most);
+    return respond(arrival.port_num, arrival.path, arrival.transaction, Attribute::kRej,
+                   Rej{.remote_id = req.local_id,
+                       .about = About::kReq,
+                       .reason = VERBS_SOFT_CM_INVALID_MTU,
+                       .info = Data(&acceptable, 1)});
+  }
   Connection* connection = create(State::kReqReceived, {listener->callback, nullptr});
   if (!connection) return reject(VERBS_SOFT_CM_NO_RESOURCES);
   connection->remote_id = req.local_id;
@@ -65,6 +73,7 @@ void Manager::receive_req(const Arrival& arrival) {
   connection->service_id = req.service_id;
   connection->port_num = arrival.port_num;
   connection->ack_timeout = req.ack_timeout;
+  connection->path_mtu = req.path_mtu;
   connection->transport = req.transport;
   connection->path = arrival.path;
   connection->path.traffic_class = req.traffic_class;
@@ -85,7 +94,6 @@ void Manager::receive_req(const Arrival& arrival) {
                .ece_vendor_id = req.ece.vendor_id,
                .ece_options = req.ece.options};
   event.retry_count = req.retry_count;
-  event.path_mtu = req.path_mtu;
   event.transport = req.transport;
   connection->owner.data = listener->callback(listener->data, &event);
   if (connection->owner.data) return;

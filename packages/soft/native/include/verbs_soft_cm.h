@@ -36,6 +36,7 @@ enum verbs_soft_cm_reason {
   VERBS_SOFT_CM_INVALID_COMM_ID = 6,
   VERBS_SOFT_CM_INVALID_SERVICE_ID = 8,
   VERBS_SOFT_CM_STALE_CONNECTION = 10,
+  VERBS_SOFT_CM_INVALID_MTU = 26, /* with the largest one of this side: the request comes again with that */
   VERBS_SOFT_CM_CONSUMER = 28,
   VERBS_SOFT_CM_VENDOR_OPTION = 35,
 };
@@ -124,7 +125,7 @@ struct verbs_soft_cm_event {
   struct verbs_soft_cm_end end;   /* of REQUEST and REPLY: the peer's; depth and resources are its own */
   uint64_t service_id;
   uint8_t retry_count;
-  uint8_t path_mtu;
+  uint8_t path_mtu; /* of REQUEST and REPLY: what both ends can do, at most what was asked for */
   uint8_t ack_timeout;
   uint8_t transport; /* of REQUEST: enum verbs_soft_cm_transport */
   uint32_t qp_num;   /* of LOOKUP_REPLY */
@@ -171,8 +172,10 @@ struct verbs_soft_cm_table {
    * that family ("like" may be any address). EADDRNOTAVAIL; EADDRINUSE: another user has it. */
   int (*find_address)(struct ibv_context *context, const uint8_t gid[16], uint8_t *port_num, uint32_t *index);
   int (*address_like)(struct ibv_context *context, const uint8_t like[16], uint8_t gid[16]);
-  /* Whether the network leads from an address of the port to that one: 0, or ENETUNREACH. EADDRNOTAVAIL: it is none. */
-  int (*reach)(struct ibv_context *context, uint8_t port_num, const uint8_t sgid[16], const uint8_t dgid[16]);
+  /* Whether the network leads from an address of the port to that one: 0, or ENETUNREACH. EADDRNOTAVAIL: it is none.
+   * path_mtu: of the way (enum ibv_mtu), at most the port's active MTU. */
+  int (*reach)(struct ibv_context *context, uint8_t port_num, const uint8_t sgid[16], const uint8_t dgid[16],
+               uint8_t *path_mtu);
 
   /* From now on the callback gets the requests for a service. EADDRINUSE. */
   int (*listen)(struct ibv_context *context, const struct verbs_soft_cm_listen_attr *attr,
@@ -210,7 +213,7 @@ struct verbs_soft_cm_table {
   void (*hide)(struct ibv_context *context, const void *key);
 };
 
-#define VERBS_SOFT_CM_VERSION 5
+#define VERBS_SOFT_CM_VERSION 6
 
 #ifdef __cplusplus
 }

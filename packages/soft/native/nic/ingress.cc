@@ -91,7 +91,8 @@ Reason check_headers(const Parsed& parsed) {
 // Whether the queue pair takes such a packet on that port, in its state and from that sender.
 Reason check_receiver(const Parsed& parsed, std::uint8_t port_num) {
   if (parsed.is_to_group()) {
-    return parsed.is_datagram() && parsed.bth.dest_qpn == kMulticastQpn ? Reason::kNone : Reason::kDropMalformed;
+    if (!parsed.is_datagram()) return Reason::kDropMalformed;
+    return parsed.bth.dest_qpn == kMulticastQpn ? Reason::kNone : Reason::kDropGroupQpn;
   }
   if (parsed.is_to_management()) return parsed.is_datagram() ? Reason::kNone : Reason::kDropMalformed;
   const Qp* qp = parsed.qp;
@@ -101,7 +102,9 @@ Reason check_receiver(const Parsed& parsed, std::uint8_t port_num) {
   const bool request = parsed.is_request();
   // An XRC initiator takes no requests, a target no responses.
   if (qp->type == (request ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV)) return Reason::kDropTransport;
-  if (request ? !qp->may_receive() : !qp->may_send()) return Reason::kDropState;
+  if (request ? !qp->may_receive() : !qp->may_send()) {
+    return qp->state == IBV_QPS_ERR ? Reason::kDropFailed : Reason::kDropState;
+  }
   return parsed.is_datagram() || is_from_peer(*qp, request, *parsed.frame) ? Reason::kNone : Reason::kDropPeer;
 }
 
@@ -111,6 +114,7 @@ Reason check_receiver(const Parsed& parsed, std::uint8_t port_num) {
     case Reason::kDropPkey:
       return {reason, {parsed.bth.pkey}};
     case Reason::kDropUnknownQp:
+    case Reason::kDropGroupQpn:
       return {reason, {parsed.bth.dest_qpn}};
     case Reason::kDropPort:
       return {reason, {parsed.qp->attr.port_num, port_num}};
@@ -135,7 +139,7 @@ std::uint32_t source_qp_of(const Parsed& parsed) {
 [[gnu::cold]] void drop_packet(Core& core, std::uint64_t& counter, Reason reason, const Parsed& parsed,
                                std::uint8_t port_num) {
   ++counter;
-  const bool ended = reason == Reason::kDropUnknownQp || reason == Reason::kDropState;
+  const bool ended = reason == Reason::kDropUnknownQp || reason == Reason::kDropState || reason == Reason::kDropFailed;
   if (ended && !parsed.is_request()) {
     // A response to a queue pair that has ended or failed meanwhile, which is no mistake or one that was explained.
     ++core.all_counters.reasons[static_cast<std::size_t>(reason)];

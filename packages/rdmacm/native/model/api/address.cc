@@ -106,7 +106,8 @@ int resolve(Id& id, const sockaddr* source, const sockaddr* to) {
     push_event(std::move(event), RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
     return 0;
   }
-  if (const int error = soft()->cm->reach(place.device->verbs, place.port_num, place.gid.data(), gid.data())) {
+  if (const int error =
+          soft()->cm->reach(place.device->verbs, place.port_num, place.gid.data(), gid.data(), &id.path_mtu)) {
     push_event(std::move(event), RDMA_CM_EVENT_ADDR_ERROR, -error);
     return 0;
   }
@@ -134,9 +135,6 @@ int set_route(Id& id) {
   auto* record = static_cast<ibv_sa_path_rec*>(std::calloc(1, sizeof(ibv_sa_path_rec)));
   if (!record) return ENOMEM;
   const rdma_ib_addr& address = id.cm.route.addr.addr.ibaddr;
-  ibv_port_attr port{};
-  soft()->query_port(id.cm.verbs, id.cm.port_num, &port);
-  id.path_mtu = static_cast<std::uint8_t>(port.active_mtu);
   record->sgid = address.sgid;
   record->dgid = address.dgid;
   record->hop_limit = 64;
@@ -145,7 +143,7 @@ int set_route(Id& id) {
   record->numb_path = 1;
   record->pkey = 0xffff;
   record->mtu_selector = record->rate_selector = record->packet_life_time_selector = 2;  // exactly
-  record->mtu = static_cast<std::uint8_t>(port.active_mtu);
+  record->mtu = id.path_mtu;
   record->rate = IBV_RATE_100_GBPS;
   record->packet_life_time = 16;
   std::free(id.cm.route.path_rec);

@@ -30,7 +30,6 @@ bool resolve(void* library, Soft* soft) {
   find("ibv_open_device", &soft->open_device);
   find("ibv_close_device", &soft->close_device);
   find("ibv_query_device", &soft->query_device);
-  find("ibv_query_port", &soft->query_port);
   find("ibv_alloc_pd", &soft->alloc_pd);
   find("ibv_create_comp_channel", &soft->create_comp_channel);
   find("ibv_destroy_comp_channel", &soft->destroy_comp_channel);

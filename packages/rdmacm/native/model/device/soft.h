@@ -17,7 +17,6 @@ struct Soft {
   decltype(&ibv_open_device) open_device = nullptr;
   decltype(&ibv_close_device) close_device = nullptr;
   decltype(&ibv_query_device) query_device = nullptr;
-  int (*query_port)(ibv_context* context, std::uint8_t port_num, ibv_port_attr* attr) = nullptr;
   decltype(&ibv_alloc_pd) alloc_pd = nullptr;
   decltype(&ibv_create_comp_channel) create_comp_channel = nullptr;
   decltype(&ibv_destroy_comp_channel) destroy_comp_channel = nullptr;

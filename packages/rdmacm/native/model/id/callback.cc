@@ -140,6 +140,7 @@ void receive(Id& id, const verbs_soft_cm_event& from) {
   switch (from.type) {
     case VERBS_SOFT_CM_REPLY: {
       id.peer = from.end;
+      id.path_mtu = from.path_mtu;
       id.responder_resources = std::min(id.device()->max_responder_resources, from.end.initiator_depth);
       id.initiator_depth = std::min(id.device()->max_initiator_depth, from.end.responder_resources);
       auto event = event_of(id, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);

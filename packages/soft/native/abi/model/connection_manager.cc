@@ -74,13 +74,21 @@ int address_like(ibv_context* context, const std::uint8_t* like, std::uint8_t* g
   });
 }
 
-int reach(ibv_context* context, std::uint8_t port_num, const std::uint8_t* sgid, const std::uint8_t* dgid) {
+int reach(ibv_context* context, std::uint8_t port_num, const std::uint8_t* sgid, const std::uint8_t* dgid,
+          std::uint8_t* path_mtu) {
   wire::Path path;
   path.sgid = wire::Gid::from_bytes(sgid);
   path.dgid = wire::Gid::from_bytes(dgid);
   return control(context, [&](nic::Nic& nic, link::Nanos) {
     const nic::Port* port = nic.ports().find(port_num);
-    return port && port->owns(path.sgid) ? port->use(&path, nullptr) : EADDRNOTAVAIL;
+    if (!port || !port->owns(path.sgid)) return EADDRNOTAVAIL;
+    nic::Why why;
+    if (const int error = port->use(&path, &why)) {
+      nic.explain(nic::Place::kResolveAddr, error, why);
+      return error;
+    }
+    *path_mtu = port->path_mtu(path.sgid, path.dgid);
+    return 0;
   });
 }
 

@@ -243,6 +243,13 @@ int control(ibv_context* context, Call&& call) {
   return of(context)->adapter->core.control(std::forward<Call>(call));
 }
 
+// Refuses a call of the context, and says why. Returns the errno.
+inline int refuse(ibv_context* context, nic::Place place, int error, const nic::Why& why) {
+  const auto explain = [&](nic::Nic& nic, link::Nanos) { return nic.explain(place, error, why), 0; };
+  control(context, explain);
+  return error;
+}
+
 // Calls `call(data_path, nic)` for an object that is not destroyed; otherwise EINVAL.
 template <typename Object, typename Call>
 int on_data_path(Object* object, Call&& call) {

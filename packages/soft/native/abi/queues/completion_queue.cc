@@ -67,8 +67,11 @@ Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::
   if (int error = uses.add(context); error != 0 || (attr.channel && (error = use_with(uses, attr.channel, context)))) {
     return null_with<Cq>(error);
   }
-  if (attr.comp_vector >= static_cast<std::uint32_t>(context->num_comp_vectors)) return null_with<Cq>(EINVAL);
-  if (attr.cqe > INT32_MAX) return null_with<Cq>(EINVAL);
+  const auto vectors = static_cast<std::uint32_t>(context->num_comp_vectors);
+  if (attr.comp_vector >= vectors) {
+    return null_with<Cq>(
+        refuse(context, nic::Place::kCreateCq, EINVAL, {nic::Reason::kCompVector, {attr.comp_vector, vectors}}));
+  }
   auto cq = std::make_unique<Cq>();
   ibv_cq& ibv = cq->ibv;
   Handles::Place place(of(context)->handles, &ibv, Kind::kCq, destroy_unacknowledged);
@@ -76,8 +79,10 @@ Cq* create_cq(ibv_context* context, const ibv_cq_init_attr_ex& attr, const nic::
   cq->events.channel = attr.channel ? &of(attr.channel)->queue : nullptr;
   cq->events.async = &of(context)->async;
   const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
-    const int failure = nic.cqs().create(static_cast<int>(attr.cqe), &cq->events, &cq->nic, options);
+    nic::Why why;
+    const int failure = nic.cqs().create(attr.cqe, &cq->events, &cq->nic, options, &why);
     if (failure == 0) ibv.cqe = cq->nic->cqe();
+    if (failure != 0) nic.explain(nic::Place::kCreateCq, failure, why);
     return failure;
   });
   if (error != 0) return null_with<Cq>(error);

@@ -142,9 +142,13 @@ namespace verbs::soft::abi {
 ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_xrcd* xrcd, ibv_qp_init_attr* attr, const nic::Spread* spread) {
   Uses uses;
   nic::QpParts parts{.spread = spread};
-  if (const int error = find_parts(uses, context, pd, xrcd, *attr, &parts)) return null_with<ibv_qp>(error);
+  if (const int error = find_parts(uses, context, pd, xrcd, *attr, &parts)) {
+    return null_with<ibv_qp>(refuse(context, nic::Place::kCreateQp, error, {nic::Reason::kQpParts}));
+  }
   if (attr->qp_type == IBV_QPT_RAW_PACKET) {
-    if (const int error = check_privilege(context)) return null_with<ibv_qp>(error);
+    if (const int error = check_privilege(context)) {
+      return null_with<ibv_qp>(refuse(context, nic::Place::kCreateQp, error, {nic::Reason::kRawPrivilege}));
+    }
   }
   std::unique_ptr<Qp> qp = new_object(context, attr->qp_context, attr->qp_type);
   ibv_qp& ibv = qp->ibv;
@@ -263,7 +267,7 @@ int ibv_attach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t) {
   return verb([&] {
     abi::Uses uses;
     if (const int error = uses.add(qp)) return error;
-    if (!gid) return EINVAL;
+    if (!gid) return abi::refuse(qp->context, nic::Place::kAttachMcast, EINVAL, {nic::Reason::kNoGroup});
     return abi::of(qp->context)->adapter->multicast.attach(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
   });
 }
@@ -272,7 +276,7 @@ int ibv_detach_mcast(ibv_qp* qp, const ibv_gid* gid, std::uint16_t) {
   return verb([&] {
     abi::Uses uses;
     if (const int error = uses.add(qp)) return error;
-    if (!gid) return EINVAL;
+    if (!gid) return abi::refuse(qp->context, nic::Place::kDetachMcast, EINVAL, {nic::Reason::kNoGroup});
     return abi::of(qp->context)->adapter->multicast.detach(abi::of(qp)->nic, wire::Gid::from_bytes(gid->raw));
   });
 }

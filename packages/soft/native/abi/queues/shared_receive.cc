@@ -38,12 +38,17 @@ void destroy_srq_unacknowledged(void* object) {
   if (detach(srq) == 0) release_srq(srq);
 }
 
+ibv_srq* null_without_parts(ibv_context* context, int error) {
+  return abi::null_with<ibv_srq>(abi::refuse(context, nic::Place::kCreateSrq, error, {nic::Reason::kSrqParts}));
+}
+
 ibv_srq* create_srq(ibv_context* context, ibv_pd* pd, void* srq_context, ibv_srq_attr* attr,
                     const nic::SrqParts& parts = {}) {
   abi::Uses uses;
   int error = uses.add(context);
-  if (error == 0) error = abi::use_with(uses, pd, context, ENOENT);
   if (error != 0) return abi::null_with<ibv_srq>(error);
+  error = abi::use_with(uses, pd, context, ENOENT);
+  if (error != 0) return null_without_parts(context, error);
   auto srq = std::make_unique<abi::Srq>();
   ibv_srq& ibv = srq->ibv;
   abi::Handles::Place place(abi::of(context)->handles, &ibv, abi::Kind::kSrq, destroy_srq_unacknowledged);
@@ -72,19 +77,19 @@ namespace verbs::soft::abi {
 ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* attr) {
   const auto has = [attr](std::uint32_t bits) { return (attr->comp_mask & bits) == bits; };
   const ibv_srq_type type = has(IBV_SRQ_INIT_ATTR_TYPE) ? attr->srq_type : IBV_SRQT_BASIC;
+  Uses uses;
+  if (const int error = uses.add(context)) return null_with<ibv_srq>(error);
   if (attr->comp_mask >= IBV_SRQ_INIT_ATTR_RESERVED) return null_with<ibv_srq>(EINVAL);
   if (type != IBV_SRQT_BASIC && type != IBV_SRQT_XRC && type != IBV_SRQT_TM) return null_with<ibv_srq>(EOPNOTSUPP);
-  if (!has(IBV_SRQ_INIT_ATTR_PD)) return null_with<ibv_srq>(EINVAL);
+  if (!has(IBV_SRQ_INIT_ATTR_PD)) return null_without_parts(context, EINVAL);
   if (type == IBV_SRQT_BASIC) return create_srq(context, attr->pd, attr->srq_context, &attr->attr);
   const bool xrc = type == IBV_SRQT_XRC;
   if (!has(IBV_SRQ_INIT_ATTR_CQ | (xrc ? IBV_SRQ_INIT_ATTR_XRCD : IBV_SRQ_INIT_ATTR_TM))) {
-    return null_with<ibv_srq>(EINVAL);
+    return null_without_parts(context, EINVAL);
   }
-  Uses uses;
-  int error = uses.add(context);
-  if (error == 0 && xrc) error = use_with(uses, attr->xrcd, context, ENOENT);
+  int error = xrc ? use_with(uses, attr->xrcd, context, ENOENT) : 0;
   if (error == 0) error = use_with(uses, attr->cq, context, ENOENT);
-  if (error != 0) return null_with<ibv_srq>(error);
+  if (error != 0) return null_without_parts(context, error);
   return create_srq(
       context, attr->pd, attr->srq_context, &attr->attr,
       {.cq = of(attr->cq)->nic, .xrcd = xrc ? of(attr->xrcd)->nic : nullptr, .tags = xrc ? nullptr : &attr->tm_cap});

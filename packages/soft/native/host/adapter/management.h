@@ -36,6 +36,10 @@ class Management final : public nic::MadSink, public cm::Outlet {
     nic_->send_mad(port_num, path, mad);
     has_output_ = true;
   }
+  std::uint8_t path_mtu(std::uint8_t port_num, const wire::Path& path) override {
+    const nic::Port* port = nic_->ports().find(port_num);
+    return port ? port->path_mtu(path.sgid, path.dgid) : IBV_MTU_256;
+  }
   int announce(const verbs_soft_cm_listen_attr& attr) override;
   void withdraw(const verbs_soft_cm_listen_attr& attr) override;
   bool hand_over(const wire::Path& path, std::uint64_t service_id, bool datagrams, const wire::Gid& address,

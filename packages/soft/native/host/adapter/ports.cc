@@ -65,7 +65,11 @@ int Multicast::attach(nic::Qp* qp, const wire::Gid& group) {
   if (const int error = core_.reject_inherited()) return error;
   const std::lock_guard guard(core_.lock);
   bool first = false;
-  if (const int error = core_.nic().multicast().attach(qp, group, &first)) return error;
+  nic::Why why;
+  if (const int error = core_.nic().multicast().attach(qp, group, &first, &why)) {
+    core_.nic().explain(nic::Place::kAttachMcast, error, why, qp);
+    return error;
+  }
   if (!first) return 0;
   const int error = contain([&] { return join(group); }, [](int failed) { return failed; });
   if (error != 0) leave(qp, group);
@@ -75,7 +79,9 @@ int Multicast::attach(nic::Qp* qp, const wire::Gid& group) {
 int Multicast::detach(nic::Qp* qp, const wire::Gid& group) {
   if (const int error = core_.reject_inherited()) return error;
   const std::lock_guard guard(core_.lock);
-  return leave(qp, group);
+  const int error = leave(qp, group);
+  if (error == EINVAL) core_.nic().explain(nic::Place::kDetachMcast, error, {nic::Reason::kNotAttached}, qp);
+  return error;
 }
 
 void Multicast::detach_all(nic::Qp* qp) {

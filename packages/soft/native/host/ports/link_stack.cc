@@ -4,6 +4,8 @@
 #include <cstring>
 #include <ctime>
 
+#include "link/udp/udp_link.h"
+
 namespace verbs::soft::host {
 namespace {
 
@@ -131,7 +133,7 @@ int AddressLink::route(const wire::Gid& source, const wire::Gid& destination, st
   for (const auto& [address, link] : links_) {
     if (address == source) return link->route(source, destination, mtu);
   }
-  return 0;
+  return link::find_route(source, destination, mtu);
 }
 
 std::shared_ptr<link::Neighbour> AddressLink::neighbour(const wire::Gid& source, const wire::Gid& destination) {

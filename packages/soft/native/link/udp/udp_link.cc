@@ -149,11 +149,11 @@ std::size_t UdpLink::receive(Receiver& receiver, std::size_t budget) {
 
 // connect() of a datagram socket looks a route up and sends nothing. The socket of the link cannot be asked: connected,
 // it would receive from one peer only.
-int UdpLink::route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) {
+int find_route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) {
   const Uncancelled calls;
   sockaddr_storage from, to;
   const socklen_t from_size = to_sockaddr(source, 0, scope_of(source), &from);
-  const socklen_t to_size = to_sockaddr(destination, port_, scope_of(source), &to);
+  const socklen_t to_size = to_sockaddr(destination, wire::kRocePort, scope_of(source), &to);
   const int fd = socket(from.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return 0;
   bool refused = false;

@@ -28,6 +28,9 @@ struct UdpCounters {
   std::uint64_t wrong_source_port = 0;  // datagrams from a port that is not the sender's
 };
 
+// Whether the network leads from one address to the other, as Transmitter::route: for an address that has no link, too.
+int find_route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu);
+
 class UdpLink final : public Link {
  public:
   // Binds `address`, exclusively unless it is shared. 0 or errno (EADDRINUSE, EADDRNOTAVAIL, …).
@@ -38,7 +41,9 @@ class UdpLink final : public Link {
   void commit(std::size_t size) override;
   void commit_unsealed(std::span<std::uint8_t> frame) override;
   void flush() override;
-  int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) override;
+  int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) override {
+    return find_route(source, destination, mtu);
+  }
   std::uint16_t fixed_source_port() const override { return port_; }
   std::size_t receive(Receiver& receiver, std::size_t budget) override;
   int wait_fd() const override { return fd_; }

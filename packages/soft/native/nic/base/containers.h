@@ -55,6 +55,7 @@ class Table {
     return found == chosen_.end() ? nullptr : found->second.get();
   }
 
+  std::uint32_t limit() const { return limit_; }
   // The index that insert() takes next where it gives none again.
   std::uint32_t next_new() const { return first_ + static_cast<std::uint32_t>(slots_.size()); }
 

@@ -57,6 +57,11 @@ constexpr ReasonInfo kReasonTable[] = {
      "software NICs send from port 4791; the kernel's soft-RoCE and adapters are heard if they are on another host, "
      "and "
      "`foreign=` of the configuration does not leave them out"},
+    {Reason::kDropGroupQpn, "drop_group_qpn",
+     "the datagram is for a multicast group, and names queue pair {number:x} instead of 0xffffff",
+     "give the sender 0xffffff as remote_qpn: a group is sent to by no number of its own"},
+    {Reason::kDropFailed, "drop_failed", "the queue pair is in ERR, where it takes no packet",
+     "its first failure has the cause; to go on, reset both ends and connect them again"},
 
     {Reason::kQpRight, "qp_right", "access of the queue pair lacks {needed:access}: it is {has:access}",
      "give qp_access_flags that right where the queue pair goes to INIT (or later, in RTR and RTS)"},
@@ -84,7 +89,9 @@ constexpr ReasonInfo kReasonTable[] = {
     {Reason::kMessageOrder, "message_order", "the packet (opcode {opcode:x}) does not continue the message in progress",
      "another program sends to this queue pair, or one with old sequence numbers: reset both ends"},
     {Reason::kPacketLength, "packet_length",
-     "the packet has {bytes} bytes, and the path MTU of the queue pair is {mtu}", "both ends need the same path_mtu"},
+     "the packets have {bytes} bytes of payload, and the path MTU of this queue pair is {mtu}",
+     "give both ends one path MTU: path_mtu, which the interface at an end lowers if its packets are shorter (ip "
+     "link)"},
     {Reason::kMessageLength, "message_length", "the packets of the WRITE have other lengths than its header says",
      "both ends need the same path_mtu"},
     {Reason::kRequestForm, "request_form", "a field of the request has a value that is not allowed",
@@ -235,6 +242,10 @@ constexpr ReasonInfo kReasonTable[] = {
      "a connection has one peer"},
     {Reason::kUnreachable, "unreachable", "the network has no route to the GID of the peer",
      "look at `ip route get` of its address"},
+    {Reason::kOtherGid, "other_gid",
+     "entry {index} of the GID table (sgid_index) does not reach the peer, and entry {reaches} does",
+     "give that entry as sgid_index (`ibv_rc_pingpong -g`, `ib_write_bw -x`): a loopback address reaches its own host "
+     "only"},
     {Reason::kAddressTaken, "address_taken",
      "the address of the GID cannot be bound: another user's process may have it",
      "`verbs doctor` says who has UDP port 4791; choose another sgid_index"},
@@ -251,6 +262,30 @@ constexpr ReasonInfo kReasonTable[] = {
      "for "
      "{type:type} with {send_wr}",
      "set max_send_wr to 0: the send queue is the device's own"},
+    {Reason::kRawPrivilege, "raw_privilege", "queue pairs of type RAW_PACKET are for programs with CAP_NET_RAW",
+     "run the program as root, or give it that capability"},
+
+    {Reason::kCqEntries, "cq_entries", "cqe is {given}, and a completion queue has 1 to {most} entries",
+     "give as many as the queues have requests that complete to it"},
+    {Reason::kCompVector, "comp_vector", "comp_vector is {given}, and the context has {vectors}, from 0", "use 0"},
+    {Reason::kSrqLimit, "srq_limit",
+     "the queue is to have {wr} requests of {sge} elements, and the device has {most_wr} of {most_sge} at most",
+     "look at max_srq_wr and max_srq_sge of ibv_query_device"},
+    {Reason::kSrqParts, "srq_parts", "an attribute of the shared receive queue is missing, or of another context",
+     "each type needs pd; XRC needs xrcd and cq, TM needs cq and tm_cap, with their bits in comp_mask"},
+    {Reason::kTagLimit, "tag_limit",
+     "the queue is to have {tags} tagged buffers and {ops} operations, and the device has 1 to {most_tags} and 1 to "
+     "{most_ops}",
+     "look at tm_caps of ibv_query_device_ex"},
+    {Reason::kObjectLimit, "object_limit", "the device has room for {limit} objects of that kind, and all exist",
+     "destroy those that are not used any more"},
+
+    {Reason::kGroupType, "group_type", "the queue pair is of type {type:type}, and groups are for datagrams",
+     "attach a queue pair of type UD"},
+    {Reason::kNoGroup, "no_group", "the GID is no multicast group",
+     "the first byte of a group is ff; an IPv4 group is ::ffff:224.0.0.0 to ::ffff:239.255.255.255"},
+    {Reason::kNotAttached, "not_attached", "the queue pair is not in that group",
+     "detach the GID that was attached, once, from the same queue pair"},
 
     {Reason::kUnknownAccess, "unknown_access",
      "the device has no memory with access {access:access}, or none of that length there",
@@ -463,6 +498,16 @@ const char* call_of(const ReasonEvent& event) {
       return "ibv_reg_mr";
     case Place::kCreateFlow:
       return "ibv_create_flow";
+    case Place::kCreateCq:
+      return "ibv_create_cq";
+    case Place::kCreateSrq:
+      return "ibv_create_srq";
+    case Place::kAttachMcast:
+      return "ibv_attach_mcast";
+    case Place::kDetachMcast:
+      return "ibv_detach_mcast";
+    case Place::kResolveAddr:
+      return "rdma_resolve_addr";
     default:
       return nullptr;
   }

@@ -38,6 +38,8 @@ enum class Reason : std::uint8_t {
   kDropLongDatagram,
   kDropLostMessage,
   kDropSourcePort,
+  kDropGroupQpn,
+  kDropFailed,
   // The responder refuses a request, or a receive request fails.
   kQpRight,
   kNoReadsTaken,
@@ -116,12 +118,25 @@ enum class Reason : std::uint8_t {
   kIpVersions,
   kGroupAsPeer,
   kUnreachable,
+  kOtherGid,
   kAddressTaken,
   // A queue pair is not created.
   kQpType,
   kQpParts,
   kQpLimit,
   kTagMatchingQp,
+  kRawPrivilege,
+  // Another object is not created.
+  kCqEntries,
+  kCompVector,
+  kSrqLimit,
+  kSrqParts,
+  kTagLimit,
+  kObjectLimit,
+  // A queue pair does not join a multicast group, or is not in it.
+  kGroupType,
+  kNoGroup,
+  kNotAttached,
   // Memory is not registered.
   kUnknownAccess,
   kRemoteWithoutLocal,
@@ -159,6 +174,11 @@ enum class Place : std::uint8_t {
   kWrComplete,
   kRegMr,
   kCreateFlow,
+  kCreateCq,
+  kCreateSrq,
+  kAttachMcast,
+  kDetachMcast,
+  kResolveAddr,
 };
 
 struct ReasonEvent {

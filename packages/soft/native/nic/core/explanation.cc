@@ -83,6 +83,12 @@ Why why_of_peer(const Core& core, const Qp& qp, Reason reason) {
   };
   const bool asks = reason == Reason::kPeerRefused || reason == Reason::kNoAnswer;
   const ReasonEvent* event = asks ? core.reasons.find_last(concerns) : nullptr;
+  if (event != nullptr && event->why.reason == Reason::kDropFailed) {
+    const auto is_cause = [&](const ReasonEvent& other) {
+      return other.place == Place::kResponder && other.qp == destination;
+    };
+    if (const ReasonEvent* cause = core.reasons.find_last(is_cause)) event = cause;
+  }
   return event != nullptr ? event->why : Why{};
 }
 

@@ -109,12 +109,17 @@ void Cq::expire(EventSink& events) {
   if (unreported_ > 0) fire(events);
 }
 
-int CqTable::create(int cqe, void* owner, Cq** cq, const CqOptions& options) {
-  if (cqe < 1 || cqe > max_cqe_) return EINVAL;
-  auto made = std::make_unique<Cq>(cqe, options, owner, now_, timers_);
+int CqTable::create(std::uint64_t cqe, void* owner, Cq** cq, const CqOptions& options, Why* why) {
+  const auto refuse = [why](int error, const Why& reason) {
+    if (why != nullptr) *why = reason;
+    return error;
+  };
+  const auto most = static_cast<std::uint64_t>(max_cqe_);
+  if (cqe < 1 || cqe > most) return refuse(EINVAL, {Reason::kCqEntries, {cqe, most}});
+  auto made = std::make_unique<Cq>(static_cast<int>(cqe), options, owner, now_, timers_);
   Cq* raw = made.get();
   const std::uint32_t index = table_.insert(std::move(made));
-  if (index == 0) return ENOMEM;
+  if (index == 0) return refuse(ENOMEM, {Reason::kObjectLimit, {table_.limit()}});
   raw->handle = index;
   *cq = raw;
   return 0;

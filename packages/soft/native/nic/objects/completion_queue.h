@@ -12,6 +12,7 @@
 
 #include "nic/base/containers.h"
 #include "nic/base/limits.h"
+#include "nic/base/reasons.h"
 
 namespace verbs::soft::nic {
 
@@ -164,8 +165,8 @@ class CqTable {
   CqTable(const Limits& limits, const Nanos& now)
       : max_cqe_(limits.max_cqe), now_(now), table_(1, static_cast<std::uint32_t>(limits.max_cq)) {}
 
-  // 0, EINVAL (`cqe` outside 1 to max_cqe) or ENOMEM.
-  int create(int cqe, void* owner, Cq** cq, const CqOptions& options = {});
+  // 0, EINVAL (`cqe` outside 1 to max_cqe) or ENOMEM, with the reason in *why.
+  int create(std::uint64_t cqe, void* owner, Cq** cq, const CqOptions& options = {}, Why* why = nullptr);
   int resize(Cq* cq, int cqe);  // 0 or EINVAL
   int destroy(Cq* cq);          // 0, or EBUSY while QPs or SRQs complete there
 

@@ -12,12 +12,19 @@ std::vector<MulticastTable::Group>::iterator MulticastTable::find(const wire::Gi
   return std::find_if(groups_.begin(), groups_.end(), [&](const Group& known) { return known.gid == group; });
 }
 
-int MulticastTable::attach(Qp* qp, const wire::Gid& group, bool* first) {
+int MulticastTable::attach(Qp* qp, const wire::Gid& group, bool* first, Why* why) {
   *first = false;
-  if (qp->type != IBV_QPT_UD || !group.is_multicast()) return EINVAL;
+  const auto refuse = [why](int error, const Why& reason) {
+    if (why != nullptr) *why = reason;
+    return error;
+  };
+  if (qp->type != IBV_QPT_UD) return refuse(EINVAL, {Reason::kGroupType, {static_cast<std::uint64_t>(qp->type)}});
+  if (!group.is_multicast()) return refuse(EINVAL, {Reason::kNoGroup});
   auto found = find(group);
   if (found == groups_.end()) {
-    if (groups_.size() >= max_groups_ || max_members_ == 0) return ENOMEM;
+    if (groups_.size() >= max_groups_ || max_members_ == 0) {
+      return refuse(ENOMEM, {Reason::kObjectLimit, {max_groups_}});
+    }
     groups_.push_back({group, group_on_wire(group, true), {qp}});
     *first = true;
     ++qp->groups;
@@ -25,7 +32,7 @@ int MulticastTable::attach(Qp* qp, const wire::Gid& group, bool* first) {
   }
   std::vector<Qp*>& members = found->members;
   if (std::find(members.begin(), members.end(), qp) != members.end()) return 0;
-  if (members.size() >= max_members_) return ENOMEM;
+  if (members.size() >= max_members_) return refuse(ENOMEM, {Reason::kObjectLimit, {max_members_}});
   members.push_back(qp);
   ++qp->groups;
   return 0;

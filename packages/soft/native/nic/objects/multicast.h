@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nic/base/limits.h"
+#include "nic/base/reasons.h"
 #include "wire/gid.h"
 
 namespace verbs::soft::nic {
@@ -21,9 +22,9 @@ class MulticastTable {
       : max_groups_(static_cast<std::size_t>(limits.max_mcast_grp)),
         max_members_(static_cast<std::size_t>(limits.max_mcast_qp_attach)) {}
 
-  // Attaching again changes nothing. 0, EINVAL (not a UD queue pair, not a group) or ENOMEM (a limit). `first`: the
-  // group is new, and the links have to join it.
-  int attach(Qp* qp, const wire::Gid& group, bool* first);
+  // Attaching again changes nothing. 0, EINVAL (not a UD queue pair, not a group) or ENOMEM (a limit), with the reason
+  // in *why. `first`: the group is new, and the links have to join it.
+  int attach(Qp* qp, const wire::Gid& group, bool* first, Why* why = nullptr);
   // 0, or EINVAL if it is not attached. `last`: it was the last member, and the links have to leave the
   // group.
   int detach(Qp* qp, const wire::Gid& group, bool* last);

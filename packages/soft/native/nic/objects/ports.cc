@@ -201,24 +201,43 @@ int Port::resolve(const ibv_ah_attr& attr, wire::Path* path, Why* why) const {
 
 // The payload of packets in IP packets of that length, as soft-RoCE computes it: all headers have 80 bytes at most. A
 // way that carries less than the least MTU of RoCE loses packets.
-static std::uint16_t payload_in(std::uint32_t ip_mtu) {
+static ibv_mtu payload_in(std::uint32_t ip_mtu, ibv_mtu most) {
   constexpr std::uint32_t kHeaders = 80;
-  int mtu = IBV_MTU_4096;
+  int mtu = most;
   while (mtu > IBV_MTU_256 && mtu_bytes(static_cast<ibv_mtu>(mtu)) + kHeaders > ip_mtu) --mtu;
-  return static_cast<std::uint16_t>(mtu_bytes(static_cast<ibv_mtu>(mtu)));
+  return static_cast<ibv_mtu>(mtu);
+}
+
+ibv_mtu Port::path_mtu(const wire::Gid& source, const wire::Gid& destination) const {
+  if (transmitter_ == nullptr || !tunnels_.empty() || destination.is_multicast()) return active_mtu_;
+  std::uint32_t ip_mtu = UINT32_MAX;
+  (void)transmitter_->route(source, destination, &ip_mtu);
+  return payload_in(ip_mtu, active_mtu_);
+}
+
+Why Port::why_unreachable(const wire::Gid& source, const wire::Gid& destination) const {
+  const auto index = static_cast<std::uint64_t>(std::find(gids_.begin(), gids_.end(), source) - gids_.begin());
+  for (std::size_t i = 0; i < gids_.size(); ++i) {
+    if (gids_[i].is_zero() || kinds_[i].holds_place || gids_[i] == source || gids_[i].is_ipv4() != source.is_ipv4())
+      continue;
+    std::uint32_t ip_mtu = 0;
+    if (transmitter_->route(gids_[i], destination, &ip_mtu) == 0) return {Reason::kOtherGid, {index, i}};
+  }
+  return {Reason::kUnreachable};
 }
 
 int Port::use(wire::Path* path, Why* why) const {
-  const auto refuse = [why](int error, Reason reason) {
-    if (why != nullptr) *why = {reason};
+  if (const int error = use(path->sgid)) {
+    if (why != nullptr) *why = {Reason::kAddressTaken};
     return error;
-  };
-  if (const int error = use(path->sgid)) return refuse(error, Reason::kAddressTaken);
+  }
   if (!up_ || transmitter_ == nullptr || !tunnels_.empty() || path->dgid.is_multicast()) return 0;
   std::uint32_t ip_mtu = UINT32_MAX;
   const int error = transmitter_->route(path->sgid, path->dgid, &ip_mtu);
-  path->mtu = payload_in(ip_mtu);
-  return error == 0 || owns(path->dgid) ? 0 : refuse(error, Reason::kUnreachable);
+  path->mtu = static_cast<std::uint16_t>(mtu_bytes(payload_in(ip_mtu, IBV_MTU_4096)));
+  if (error == 0 || owns(path->dgid)) return 0;
+  if (why != nullptr) *why = why_unreachable(path->sgid, path->dgid);
+  return error;
 }
 
 void Port::ask(const wire::Gid& gid) {

@@ -73,6 +73,8 @@ class Port {
   int use(wire::Path* path, Why* why = nullptr) const;
   // … or a listener's address, or that of a request for a connection.
   int use(const wire::Gid& source) const { return transmitter_ == nullptr ? 0 : transmitter_->use(source); }
+  // The payload of packets that the way from `source` to `destination` carries, at most the active MTU.
+  ibv_mtu path_mtu(const wire::Gid& source, const wire::Gid& destination) const;
   // The program has asked for that entry of the table, and may tell others of it.
   void ask(const wire::Gid& gid);
   // A UD queue pair receives from now on, as on an adapter before its program knows of any peer: at the addresses that
@@ -120,6 +122,8 @@ class Port {
   bool may_send(const wire::Gid& sgid) const { return up_ && (!lost_gids_ || owns(sgid)); }
 
  private:
+  // Why the entry of `source` does not reach the peer: another one may.
+  Why why_unreachable(const wire::Gid& source, const wire::Gid& destination) const;
   std::size_t take_empty(const wire::Gid& gid, GidKind kind);
 
   link::Transmitter* transmitter_;

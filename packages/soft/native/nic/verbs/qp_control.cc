@@ -259,6 +259,8 @@ int QpControl::create(const QpParts& parts, ibv_qp_init_attr* attr, void* owner,
   const std::uint32_t index = core_.qps.insert(std::move(made));
   if (index == 0) {
     if (first_of_frames) core_.config.steering->use(false);
+    const auto limit = static_cast<std::uint64_t>(core_.config.limits.max_qp);
+    explain_call(core_, Place::kCreateQp, ENOMEM, {Reason::kObjectLimit, {limit}});
     return ENOMEM;
   }
   raw->number = index;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "nic/base/containers.h"
+#include "nic/core/explanation.h"
 #include "nic/responder/responses.h"
 #include "wire/headers.h"
 
@@ -26,13 +27,23 @@ int SrqControl::create(Pd* pd, ibv_srq_attr* attr, void* owner, Srq** srq, const
   const Limits& limits = core_.config.limits;
   // Adapters take a queue without room, and make it of one request.
   attr->max_wr = std::max(attr->max_wr, 1u);
-  if (!fits(limits, *attr) || attr->max_sge > static_cast<std::uint32_t>(limits.max_srq_sge)) return EINVAL;
-  if (parts.tags != nullptr && !fits(*parts.tags)) return EINVAL;
+  const auto refuse = [this](int error, const Why& why) {
+    explain_call(core_, Place::kCreateSrq, error, why);
+    return error;
+  };
+  const auto most_wr = static_cast<std::uint32_t>(limits.max_srq_wr);
+  const auto most_sge = static_cast<std::uint32_t>(limits.max_srq_sge);
+  if (!fits(limits, *attr) || attr->max_sge > most_sge) {
+    return refuse(EINVAL, {Reason::kSrqLimit, {attr->max_wr, attr->max_sge, most_wr, most_sge}});
+  }
+  if (parts.tags != nullptr && !fits(*parts.tags)) {
+    return refuse(EINVAL, {Reason::kTagLimit, {parts.tags->max_num_tags, parts.tags->max_ops, kMaxTags, kMaxTagOps}});
+  }
   auto made = std::make_unique<Srq>(pd, owner, attr->max_wr, std::max(attr->max_sge, 1u));
   if (parts.tags != nullptr) made->tags = std::make_unique<TagList>(parts.tags->max_num_tags, parts.tags->max_ops);
   Srq* raw = made.get();
   const std::uint32_t index = core_.srqs.insert(std::move(made));
-  if (index == 0) return ENOMEM;
+  if (index == 0) return refuse(ENOMEM, {Reason::kObjectLimit, {static_cast<std::uint64_t>(limits.max_srq)}});
   raw->number = index;
   ++pd->users;
   raw->xrcd = parts.xrcd;

@@ -46,6 +46,7 @@ class Node final : public Outlet {
   };
 
   void send_mad(std::uint8_t port_num, const wire::Path& path, MadView mad) override;
+  std::uint8_t path_mtu(std::uint8_t, const wire::Path&) override { return most_mtu; }
   static void* callback(void* owner, const verbs_soft_cm_event* event) {
     auto& node = *static_cast<Node*>(owner);
     const auto* bytes = static_cast<const char*>(event->data.bytes);
@@ -69,6 +70,7 @@ class Node final : public Outlet {
   wire::Gid gid6;
   std::vector<Heard> heard;
   bool takes_requests = true;
+  std::uint8_t most_mtu = IBV_MTU_4096;  // of its way to the other one
 
  private:
   Network& network_;

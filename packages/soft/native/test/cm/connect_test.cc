@@ -57,6 +57,21 @@ TEST_CASE("a connection: both sides learn of each other what they need, over IPv
   }
 }
 
+TEST_CASE("a path MTU that the server's way does not carry is asked for again, smaller") {
+  for (const int copies : {1, 2}) {
+    CAPTURE(copies);
+    Network network;
+    network.listen();
+    network.copies = copies;
+    network.server.most_mtu = IBV_MTU_512;
+    network.establish();
+    CHECK(network.server.last(VERBS_SOFT_CM_REQUEST)->event.path_mtu == IBV_MTU_512);
+    CHECK(network.server.count(VERBS_SOFT_CM_REQUEST) == 1);
+    CHECK(network.client.last(VERBS_SOFT_CM_REPLY)->event.path_mtu == IBV_MTU_512);
+    CHECK(network.client.count(VERBS_SOFT_CM_REJECTED) == 0);
+  }
+}
+
 TEST_CASE("a request names its transport, and an XRC target its queue pair number as that of an EE context") {
   for (const auto transport : {VERBS_SOFT_CM_RC, VERBS_SOFT_CM_UC, VERBS_SOFT_CM_XRC}) {
     CAPTURE(static_cast<int>(transport));
