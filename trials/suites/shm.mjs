@@ -55,7 +55,7 @@ function testShm({ seconds, seed, 'only-adversary': onlyAdversary }) {
     });
     for (const directory of packageDirectories().filter(runsOnEachLink)) {
       mustRun('pnpm', ['--dir', directory, 'run', 'build:test'], { env });
-      status |= exitStatus('pnpm', ['--dir', directory, 'exec', 'vitest', 'run', '--project', 'shm'], { env });
+      status |= exitStatus('pnpm', ['--dir', directory, 'exec', 'vitest', 'run', '--project', 'shm*'], { env });
     }
   }
   const args = seed === undefined ? [seconds] : [seconds, seed];

@@ -1,12 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { DiagnosticsMessages } from '../../src/index.js';
-
-const undo: (() => void)[] = [];
-
-afterEach(() => {
-  for (const each of undo.splice(0)) each();
-});
 
 /** Hears a channel until the end of the test. */
 export function hear<Name extends keyof DiagnosticsMessages>(
@@ -17,7 +11,7 @@ export function hear<Name extends keyof DiagnosticsMessages>(
     listener(message as DiagnosticsMessages[Name]);
   };
   subscribe(name, take);
-  undo.push(() => unsubscribe(name, take));
+  onTestFinished(() => void unsubscribe(name, take));
 }
 
 /** The messages of a channel from now on. */

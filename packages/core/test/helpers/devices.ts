@@ -1,4 +1,4 @@
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import {
   AccessFlags,
   type CompletionChannel,
@@ -26,19 +26,15 @@ export interface Bench {
   mr: MemoryRegion;
 }
 
-const opened: Context[] = [];
-
-afterEach(() => {
-  for (const ctx of opened.splice(0)) ctx.close();
-});
-
 /** The device that VERBS_TEST_DEVICE names, else the software NIC. */
 export const deviceName = process.env['VERBS_TEST_DEVICE'] ?? 'soft0';
 
 /** The device; closed after the test. */
 export function open(): Context {
   const ctx = openDevice(deviceName);
-  opened.push(ctx);
+  onTestFinished(() => {
+    ctx.close();
+  });
   return ctx;
 }
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { library as softLibrary } from '@verbs/soft';
 import { native, type NativeHandle } from '../../src/base/native.js';
 import { Context } from '../../src/device/context.js';
@@ -16,16 +16,12 @@ export interface FakeLibrary {
   exports: { version: string; functions: string[] };
 }
 
-const folders: string[] = [];
-
-afterAll(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
-
-/** Compiles it; removed after the tests of the file. */
+/** Compiles it; removed after the test. */
 export function fakeLibrary({ source, exports: { version, functions } }: FakeLibrary): string {
   const folder = mkdtempSync(join(tmpdir(), 'verbs-fake-'));
-  folders.push(folder);
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
   const [code, map, library] = ['fake.c', 'fake.map', 'libibverbs.so.1'].map((name) => join(folder, name)) as [
     string,
     string,
