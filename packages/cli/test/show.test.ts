@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AccessFlags, type Context, openDevice, QpType, type QueuePair, WrOpcode } from '@verbs/core';
 import { configure, type FaultRule, softNic } from '@verbs/soft';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fold, foldOf } from '../browser/fold.js';
 import { layOut, visible } from '../browser/layout.js';
 import { type LadderPacket, packetsOf } from '../browser/packet.js';
@@ -156,8 +156,13 @@ describe('the course of a capture', () => {
   it('shows that a receiver was not ready', async () => {
     const course = await record(async ({ requester, responder, pair }) => {
       const [one, two] = pair();
-      setTimeout(() => two?.postRecv({ sgList: [{ mr: responder.mr, length: 64 }] }), 20);
-      await one?.send({ opcode: WrOpcode.SEND, sgList: [{ mr: requester.mr, length: 10 }] });
+      const sent = one?.send({ opcode: WrOpcode.SEND, sgList: [{ mr: requester.mr, length: 10 }] });
+      // However late the first packet is: the receive comes after its NAK.
+      await vi.waitFor(() => {
+        expect(softNic('one').stats()).not.toMatchObject({ rcvd_rnr_err: 0n });
+      });
+      two?.postRecv({ sgList: [{ mr: responder.mr, length: 64 }] });
+      await sent;
     });
     expect(lines(course).slice(0, 3)).toEqual([
       '> RC SEND Only',
