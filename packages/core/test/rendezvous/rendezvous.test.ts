@@ -27,6 +27,10 @@ const next = async (server: Server): Promise<Request> => {
   throw new Error('the server was closed');
 };
 
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
+/** A dial that gives up soon: a connection, or the code of its error, which is that of the signal if the server lets it wait. */
+const attempt = ({ port }: Server) => dial({ port, signal: AbortSignal.timeout(500) }).catch(codeOf);
+
 /** Both ends of a connection. */
 async function both(options: ListenOptions = {}): Promise<[Connection, Connection]> {
   const server = await serve(options);
@@ -203,7 +207,7 @@ describe('listen and dial', () => {
   });
 
   it('end by signal, by time, and when the server is closed', async () => {
-    const server = await serve();
+    const server = await serve({ backlog: 1 });
     const reason = new Error('enough');
     await expect(dial({ port: server.port, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     const controller = new AbortController();
@@ -213,11 +217,11 @@ describe('listen and dial', () => {
     await expect(waiting).rejects.toBe(reason);
     await expect(request.accept()).rejects.toMatchObject({ code: 'ECONNRESET' });
     await expect(dial({ port: server.port, timeout: 50 })).rejects.toMatchObject({ code: 'ETIMEDOUT' });
-    // Requests of those who gave up are still there, and the one who waits gets an answer.
-    const last = dial({ port: server.port });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Requests of those who gave up are still there, and the one who waits gets an answer. It waits when there is no room any more.
+    const last = dial({ port: server.port }).catch(codeOf);
+    await expect.poll(() => attempt(server), { timeout: 20_000 }).toBe('REJECTED');
     server.close();
-    await expect(last).rejects.toMatchObject({ code: 'REJECTED' });
+    expect(await last).toBe('REJECTED');
     await expect(dial({ port: server.port })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
@@ -263,7 +267,7 @@ describe('listen and dial', () => {
       return socket;
     });
     await Promise.all(idle.filter(({ destroyed }) => !destroyed).map((socket) => once(socket, 'connect')));
-    const dialled = dial({ port: server.port });
+    const dialled = dial({ port: server.port, timeout: 60_000 });
     kept(await (await next(server)).accept());
     kept(await dialled);
     for (const socket of idle) socket.destroy();
@@ -274,14 +278,10 @@ describe('listen and dial', () => {
     const controller = new AbortController();
     const given = Array.from({ length: 2 }, () => dial({ port: server.port, signal: controller.signal }));
     // One that comes before the two, or before the server knows that they have gone, gives up again.
-    const attempt = () =>
-      dial({ port: server.port, signal: AbortSignal.timeout(500) }).catch(
-        (error: unknown) => (error as NodeJS.ErrnoException).code,
-      );
-    await expect.poll(attempt, { timeout: 20_000 }).toBe('REJECTED');
+    await expect.poll(() => attempt(server), { timeout: 20_000 }).toBe('REJECTED');
     controller.abort();
     await Promise.allSettled(given);
-    await expect.poll(attempt, { timeout: 20_000 }).not.toBe('REJECTED');
+    await expect.poll(() => attempt(server), { timeout: 20_000 }).not.toBe('REJECTED');
     const dialled = dial({ port: server.port });
     // The last who gave up may still be among the requests.
     for await (const request of server) {

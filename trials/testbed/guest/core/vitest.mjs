@@ -1,6 +1,7 @@
 // Stands for 'vitest' in the guest: its runner and its expectations, without the server that transforms and watches, which
 // takes minutes under emulation.
 import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const { resolve } = createRequire(createRequire(import.meta.url).resolve('vitest/package.json'));
 /** @type {typeof import('vitest')} */
@@ -18,9 +19,38 @@ const matchers = /** @type {Record<symbol, object>} */ (/** @type {unknown} */ (
 ];
 /** @type {(value: unknown, message?: string) => unknown} */
 const plain = (value, message) => chai.expect(value, message);
-export const expect = Object.assign(plain, chai.expect, matchers);
+
+/**
+ * `expect.poll`: reads and expects again until what is expected holds, or the time is over.
+ * @param {() => unknown} read
+ * @param {{ timeout?: number, interval?: number }} [options] milliseconds
+ */
+function poll(read, { timeout = 1000, interval = 50 } = {}) {
+  /** @param {PropertyKey[]} path of the expectation: "not", "toBe" */
+  const chain = (path) =>
+    /** @type {unknown} */ (
+      new Proxy(() => undefined, {
+        get: (_target, name) => chain([...path, name]),
+        apply: async (_target, _self, args) => {
+          for (const end = Date.now() + timeout; ; await sleep(interval)) {
+            /** @type {any} */
+            let expectation = plain(await read());
+            for (const name of path.slice(0, -1)) expectation = expectation[name];
+            try {
+              return expectation[path.at(-1) ?? ''](...args);
+            } catch (error) {
+              if (Date.now() >= end) throw error;
+            }
+          }
+        },
+      })
+    );
+  return chain([]);
+}
+
+export const expect = Object.assign(plain, chai.expect, matchers, { poll });
 Object.defineProperty(globalThis, GLOBAL_EXPECT, { value: expect });
 expectations.setState({ assertionCalls: 0, isExpectingAssertions: false, expectedAssertionsNumber: null }, expect);
 
-export const { afterAll, afterEach, beforeAll, beforeEach, describe, it, test } = runner;
+export const { afterAll, afterEach, beforeAll, beforeEach, describe, it, onTestFinished, test } = runner;
 export const { expectTypeOf } = types;
