@@ -11,8 +11,9 @@ process.once('exit', () => {
 const env = { XDG_RUNTIME_DIR: directory, VERBS_DOCA_API: 'comm-channel' };
 
 const moving: Files = {
-  together: ['test/{endpoint,farewell,network-namespaces,service,two-processes}.test.ts'],
-  apart: ['test/{killed-peers,lifetimes}.test.ts'],
+  together: ['test/{farewell,network-namespaces,service,two-processes}.test.ts'],
+  // endpoint: its 20,000 round trips over UDP, in one turn of the loop, came to an end within their limit only in a process of its own.
+  apart: ['test/{endpoint,killed-peers,lifetimes}.test.ts'],
 };
 const overComch: Files = {
   together: ['test/comch/{control-path,fast-path}.test.ts'],
