@@ -32,15 +32,17 @@ function poll(read, { timeout = 1000, interval = 50 } = {}) {
       new Proxy(() => undefined, {
         get: (_target, name) => chain([...path, name]),
         apply: async (_target, _self, args) => {
-          for (const end = Date.now() + timeout; ; await sleep(interval)) {
-            /** @type {any} */
+          const end = Date.now() + timeout;
+          for (;;) {
             let expectation = plain(await read());
-            for (const name of path.slice(0, -1)) expectation = expectation[name];
+            for (const name of path.slice(0, -1)) expectation = Reflect.get(/** @type {object} */ (expectation), name);
+            const matcher = Reflect.get(/** @type {object} */ (expectation), path.at(-1) ?? '');
             try {
-              return expectation[path.at(-1) ?? ''](...args);
+              return Reflect.apply(/** @type {() => unknown} */ (matcher), expectation, args);
             } catch (error) {
               if (Date.now() >= end) throw error;
             }
+            await sleep(interval);
           }
         },
       })
