@@ -36,6 +36,7 @@ function poll(read, { timeout = 1000, interval = 50 } = {}) {
           for (;;) {
             let expectation = plain(await read());
             for (const name of path.slice(0, -1)) expectation = Reflect.get(/** @type {object} */ (expectation), name);
+            /** @type {unknown} */
             const matcher = Reflect.get(/** @type {object} */ (expectation), path.at(-1) ?? '');
             try {
               return Reflect.apply(/** @type {() => unknown} */ (matcher), expectation, args);
