@@ -9,7 +9,6 @@ import { elements, integer, typeError, valueError } from '../base/validate.js';
 import { AccessFlags } from '../enums/index.js';
 import { handleOf, type Resource } from '../lifetime/resource.js';
 import type { ProtectionDomain } from '../types/objects.js';
-import { accessReason } from './access-reason.js';
 import type { DeviceMemory } from './device-memory.js';
 import type { DmaHandle } from './dma-handle.js';
 import type { LibraryBuffer } from './library-buffer.js';
@@ -103,6 +102,18 @@ export function regMr(pd: ProtectionDomain, handle: NativeHandle, view: unknown,
 function registered<T extends object>(result: T | number, bytes: number, rights: number): T {
   const hint = result === -errno.EINVAL ? accessReason(rights) : undefined;
   return checked(result, 'ibv_reg_mr', { detail: `of ${bytes} bytes`, hint });
+}
+
+/** Rights by which a peer changes the memory. */
+const CHANGES = ['REMOTE_WRITE', 'REMOTE_ATOMIC'] as const;
+
+/** Why `ibv_reg_mr` refused with EINVAL, if it is for the access. */
+function accessReason(access: number): string | undefined {
+  if ((access & AccessFlags.LOCAL_WRITE) !== 0) return undefined;
+  const given = CHANGES.filter((name) => (access & AccessFlags[name]) !== 0);
+  if (given.length === 0) return undefined;
+  const names = given.map((name) => `AccessFlags.${name}`).join(' | ');
+  return `access has ${names} without LOCAL_WRITE, which it needs: give AccessFlags.LOCAL_WRITE | ${names}`;
 }
 
 export function allocNullMr(pd: ProtectionDomain, handle: NativeHandle) {

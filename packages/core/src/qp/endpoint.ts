@@ -5,7 +5,6 @@ import { typeError } from '../base/validate.js';
 import { GidType, LinkLayer, Mtu, PortFlags } from '../enums/index.js';
 import type { Context } from '../types/objects.js';
 import type { ConnectOptions } from './connect.js';
-import { pathMtu } from './path-mtu.js';
 
 /** One end of a connection, for its peer: plain values, which JSON can carry. See {@link QueuePair.endpoint}. */
 export interface QpEndpoint {
@@ -74,6 +73,20 @@ function sourceGid(context: Context, portNum: number, peer: string | undefined):
   if (peer === undefined || routeMtu(usual.gid, peer) !== undefined) return usual;
   const table = context.gidTable(portNum).filter(({ type }) => type === GidType.ROCE_V2);
   return table.find(({ gid }) => routeMtu(gid, peer) !== undefined) ?? usual;
+}
+
+/** Of an IP packet with all headers that RoCE v2 can have, as the kernel's soft-RoCE computes it. */
+const HEADERS = 80;
+
+/**
+ * The largest {@link Mtu}, at most `limit`, whose packets the way from a GID of RoCE v2 to an IP address carries: each end of a
+ * connection may have another interface. The limit where the machine's network knows no such way.
+ */
+function pathMtu(gid: string, peer: string, limit: Mtu): Mtu {
+  const bytes = routeMtu(gid, peer);
+  if (bytes === undefined) return limit;
+  const mtus = Object.values(Mtu).filter((mtu) => mtu <= limit && (128 << mtu) + HEADERS <= bytes);
+  return Math.max(Mtu.MTU_256, ...mtus);
 }
 
 /** Checks the options of `qp.endpoint()`. */
