@@ -11,9 +11,8 @@ process.once('exit', () => {
 const env = { XDG_RUNTIME_DIR: directory, VERBS_DOCA_API: 'comm-channel' };
 
 const moving: Files = {
-  together: ['test/{farewell,network-namespaces,service,two-processes}.test.ts'],
-  // endpoint: 20,000 round trips over UDP have twice not come to an end in a shared process.
-  apart: ['test/{endpoint,killed-peers,lifetimes}.test.ts'],
+  together: ['test/{endpoint,farewell,network-namespaces,service,two-processes}.test.ts'],
+  apart: ['test/{killed-peers,lifetimes}.test.ts'],
 };
 const overComch: Files = {
   together: ['test/comch/{control-path,fast-path}.test.ts'],

@@ -15,6 +15,7 @@ test('a listener for new peers may receive: the message before is not changed by
   await peer.established();
   await endpoint.send(Buffer.from('first'));
   await endpoint.send(Buffer.from('other'));
+  await endpoint.drained(); // the listener does not wait
   const received: string[] = [];
   service.on('peer', () => {
     const next = service.recvFrom();
