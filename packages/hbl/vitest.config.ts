@@ -1,1 +1,3 @@
-export { default } from '../../vitest.base.ts';
+import { sharedBut } from '../../vitest.shared.ts';
+
+export default sharedBut('test/{diagnostics,native-arguments,refused-destroy}.test.ts');

@@ -1,1 +1,1 @@
-export { default } from '../../vitest.base.ts';
+export { default } from '../../vitest.shared.ts';

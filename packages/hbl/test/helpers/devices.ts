@@ -16,19 +16,13 @@ import {
   SendFlags,
 } from '@verbs/core';
 import { configure } from '@verbs/soft';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { EncapType, type HblQpAttr, modifyQp, type OpenAttr, openDevice, setPortEx } from '../../src/index.js';
 
 export type Profile = 'gaudi' | 'gaudi2';
 export const PROFILES: readonly Profile[] = ['gaudi', 'gaudi2'];
 const ALL_PORTS: OpenAttr = { portsMask: 0 };
 const ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
-
-const opened: Context[] = [];
-
-afterEach(() => {
-  for (const ctx of opened.splice(0).reverse()) ctx.close();
-});
 
 /** Two devices of the profile, hbl_0 and hbl_1, not open yet. */
 export function configureDevices(profile: Profile = 'gaudi', options = ''): void {
@@ -39,7 +33,9 @@ export function configureDevices(profile: Profile = 'gaudi', options = ''): void
 /** Opens a device, to be closed after the test. A default open has no attributes. */
 export function open(name = 'hbl_0', attr: OpenAttr | 'default' = ALL_PORTS): Context {
   const ctx = attr === 'default' ? openDevice(name) : openDevice(name, attr);
-  opened.push(ctx);
+  onTestFinished(() => {
+    ctx.close();
+  });
   return ctx;
 }
 

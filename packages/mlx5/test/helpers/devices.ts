@@ -1,7 +1,7 @@
 import type { Context } from '@verbs/core';
 import { VerbsError } from '@verbs/core';
 import { configure } from '@verbs/soft';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { openDevice } from '../../src/index.js';
 
 const opened: Disposable[] = [];
@@ -9,11 +9,10 @@ const opened: Disposable[] = [];
 function closeAll(): void {
   for (const each of opened.splice(0).reverse()) each[Symbol.dispose]();
 }
-afterEach(closeAll);
 
 /** Closes it after the test. */
 export function owned<T extends Disposable>(object: T): T {
-  opened.push(object);
+  if (opened.push(object) === 1) onTestFinished(closeAll);
   return object;
 }
 

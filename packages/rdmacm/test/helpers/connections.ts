@@ -1,5 +1,5 @@
 import { AccessFlags, type MemoryRegion, WrOpcode } from '@verbs/core';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import {
   connect,
   type ConnectOptions,
@@ -9,15 +9,11 @@ import {
   type Server,
 } from '../../src/index.js';
 
-const opened: { close(): void }[] = [];
-
-afterEach(() => {
-  for (const each of opened.splice(0).reverse()) each.close();
-});
-
 /** Closes it after the test. */
 export function keep<T extends { close(): void }>(it: T): T {
-  opened.push(it);
+  onTestFinished(() => {
+    it.close();
+  });
   return it;
 }
 
