@@ -16,7 +16,7 @@ const usage = `Usage: npm run trial distros [-- OPTION…]
 Runs the checks below in a root of each release, which is made at the first time and kept.
 
   --suite NAME     bookworm, trixie or sid; may be repeated
-  --only CHECK     load, pyverbs, programs, uverbs or checkout; may be repeated
+  --only CHECK     load, pyverbs, programs, uverbs, checkout or tests; may be repeated; all but tests if not given
   --cases TEXT     of the programs, the cases whose names contain it
   --json FILE      the results for programs
   --write          the results into the table of docs/versions.md
@@ -27,15 +27,16 @@ Runs the checks below in a root of each release, which is made at the first time
   pyverbs   rdma-core's own tests of that release, on the plain NIC and on the model of an mlx5 device (half a minute)
   programs  perftest, rping, UCX, MPI, libfabric, fio, qperf and others, as two processes (ten minutes)
   uverbs    the trial uverbs, with that release's libraries and headers (two minutes)
-  checkout  set-up and demo from a fresh clone, with that release's Node, compiler and libibverbs-dev (ten minutes)`;
+  checkout  set-up and demo from a fresh clone, with that release's Node, compiler and libibverbs-dev (ten minutes)
+  tests     npm test, in the same way (an hour)`;
 
-const checks = ['load', 'pyverbs', 'programs', 'uverbs', 'checkout'];
+const checks = ['load', 'pyverbs', 'programs', 'uverbs', 'checkout', 'tests'];
 
 await runProgram('distros', async () => {
   const { values } = parseArgs({
     options: {
       suite: { type: 'string', multiple: true, default: releases.map(({ suite }) => suite) },
-      only: { type: 'string', multiple: true, default: checks },
+      only: { type: 'string', multiple: true, default: checks.slice(0, -1) },
       cases: { type: 'string', default: '' },
       json: { type: 'string' },
       write: { type: 'boolean', default: false },
@@ -69,8 +70,9 @@ await runProgram('distros', async () => {
         pyverbs: () => checkPyverbs(root, release, print),
         programs: () => checkPrograms(root, values.cases),
         uverbs: () => checkUverbs(root, release),
-        checkout: () => checkCheckout(root, release),
-      }[/** @type {'load' | 'pyverbs' | 'programs' | 'uverbs' | 'checkout'} */ (check)]();
+        checkout: () => checkCheckout(root, release, 'npm run demo'),
+        tests: () => checkCheckout(root, release, 'npm test'),
+      }[/** @type {'load' | 'pyverbs' | 'programs' | 'uverbs' | 'checkout' | 'tests'} */ (check)]();
       for (const skip of 'news' in result ? (result.news ?? []) : [])
         console.log(`new skip, ${release.title}: ${skip}`);
       for (const failure of result.failures) console.log(`FAILED ${release.title}: ${check}: ${failure}`);

@@ -81,7 +81,7 @@ export function writeTable(rows) {
       all.map(({ device, count, whose, why }) => [title, device, String(count), whose, why]),
     ),
   ].sort(([a = ''], [b = '']) => titles.indexOf(a) - titles.indexOf(b));
-  const order = ['load', 'pyverbs', 'programs', 'uverbs', 'checkout'];
+  const order = ['load', 'pyverbs', 'programs', 'uverbs', 'checkout', 'tests'];
   const sorted = [...results.values()].sort(
     ([a = '', b = ''], [c = '', d = '']) =>
       titles.indexOf(a) - titles.indexOf(c) || order.indexOf(b) - order.indexOf(d),
