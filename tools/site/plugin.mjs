@@ -1,10 +1,11 @@
 // typedoc's plugin of this site: the repository's documents as pages, the reference by theme, and links between the two.
-import { join, relative } from 'node:path';
-import { Application, KindRouter } from 'typedoc';
+import { basename, join, relative } from 'node:path';
+import { Application, KindRouter, PageEvent } from 'typedoc';
 import { ReflectionKind } from 'typedoc/models';
 import { libraryPackages } from '../setup/src/packages.mjs';
 import { root } from '../setup/src/paths.mjs';
 import { addDocuments, frontPage, urls } from './src/documents.mjs';
+import { withBreaks } from './src/breaks.mjs';
 import { pages } from './src/pages.mjs';
 import { finder, sourceLinks, withLinks } from './src/reference-links.mjs';
 import { putUnder, putUnderThemes, themeOrder } from './src/themes.mjs';
@@ -20,7 +21,7 @@ const packages = libraryPackages();
 const packageOrder = packages.map(({ name }) => name);
 
 /** The order of the modules of a package: what programs import first. */
-const moduleOrder = ['index', 'rendezvous', 'provider'];
+const moduleOrder = ['index', 'stream', 'rendezvous', 'provider'];
 
 /** @param {Application} app */
 export function load(app) {
@@ -44,6 +45,9 @@ export function load(app) {
   );
   app.on(Application.EVENT_PROJECT_REVIVE, order, AFTER_CATEGORIES);
   app.renderer.defineRouter('site', SiteRouter);
+  app.renderer.on(PageEvent.END, (page) => {
+    page.contents &&= withBreaks(page.contents);
+  });
 
   /** @param {ProjectReflection} project */
   function addPages(project) {
@@ -77,7 +81,9 @@ function addLinks(app, project) {
     if (module.readme) module.readme = linked(module.readme, module.name);
   }
   for (const document of project.getReflectionsByKind(ReflectionKind.Document)) {
-    if (document.isDocument()) document.content = linked(document.content);
+    if (!document.isDocument()) continue;
+    // A vendor's guide has the name of the vendor's package.
+    document.content = linked(document.content, `@verbs/${basename(urls.get(document) ?? '')}`);
   }
 }
 

@@ -1,5 +1,5 @@
 // It runs in the page, so it needs nothing from outside; the value of the expression is a list of sentences: what of the page is wider than
-// the screen, or cut. A block that scrolls by itself is no fault on a telephone; code and tables have to fit on a laptop.
+// the screen, or cut. Code and diagrams may scroll by themselves on a telephone; all has to fit on a laptop, and tables everywhere.
 (() => {
   // typedoc shows a page when its script has run.
   document.body.style.removeProperty('display');
@@ -23,7 +23,7 @@
     const { overflowX } = getComputedStyle(scrolled);
     if (overflowX !== 'auto' && overflowX !== 'scroll')
       found.push(`${name(element)} is cut: ${scrolled.scrollWidth} of ${scrolled.clientWidth} pixels`);
-    else if (wide || element.tagName !== 'PRE')
+    else if (wide || element.tagName === 'TABLE')
       found.push(`${name(element)} has to be scrolled: ${scrolled.scrollWidth} of ${scrolled.clientWidth} pixels`);
   }
   return found;

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, extname, join, relative } from 'node:path';
+import { basename, dirname, extname, join, relative } from 'node:path';
 import { root } from '../../setup/src/paths.mjs';
 
 /** @param {string} path of a document, for instance `docs/guides/porting.md` */
@@ -30,7 +30,8 @@ export function pageText(text, file) {
 
 /** @param {string} file */
 function included(file) {
-  const language = { '.mjs': 'js', '.ts': 'ts', '.yml': 'yaml', '.yaml': 'yaml' }[extname(file)] ?? 'text';
+  const kind = extname(file) || basename(file);
+  const language = { '.mjs': 'js', '.ts': 'ts', '.yml': 'yaml', '.yaml': 'yaml', Dockerfile: 'docker' }[kind] ?? 'text';
   return `\`\`\`${language}\n${read(file).trimEnd()}\n\`\`\``;
 }
 

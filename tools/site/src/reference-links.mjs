@@ -8,7 +8,7 @@ import { modules } from './themes.mjs';
 const variables = new Map(
   Object.entries({
     ah: 'AddressHandle',
-    client: 'Endpoint',
+    client: 'Client',
     connection: 'Connection',
     cq: 'CompletionQueue',
     ctx: 'Context',
@@ -39,12 +39,18 @@ const variables = new Map(
 export function finder(project) {
   /** @type {Map<string, Map<string, DeclarationReflection>>} exports by package and name */
   const exports = new Map();
+  /** @type {Map<string, Set<string>>} the names of what a package's objects have, by package */
+  const members = new Map();
   for (const { module, packageName } of modules(project)) {
     /** @type {Map<string, DeclarationReflection>} */
     const names = exports.get(packageName) ?? new Map();
     exports.set(packageName, names);
     if (module.name === 'provider') continue;
     for (const child of module.children ?? []) if (!names.has(child.name)) names.set(child.name, child);
+    // Of core the module that documents speak of, not sockets and what connects.
+    if (module.name !== packageName && module.name !== 'index') continue;
+    const inner = (module.children ?? []).flatMap((child) => child.children ?? []);
+    members.set(packageName, new Set(inner.map(({ name }) => name)));
   }
   return (code, packageName) => {
     const [, first = '', second] = /^(?:await )?([A-Za-z]\w*)(?:\.(\w+))?(?=\(.*\)$|$)/.exec(code) ?? [];
@@ -56,20 +62,27 @@ export function finder(project) {
       }
       return undefined;
     };
-    if (second === undefined)
-      return code.startsWith('await') || first.length < 4 ? undefined : plain(named(first), code);
+    if (second === undefined) {
+      const own = packageName === '@verbs/core' ? undefined : exports.get(packageName ?? '')?.get(first);
+      // `connect(…)` may be a queue pair's, or an endpoint's.
+      const isMember = [packageName, '@verbs/core'].some((each) => members.get(each ?? '')?.has(first));
+      if (code.startsWith('await') || first.length < 4 || (own === undefined && isMember)) return undefined;
+      return plain(named(first), code);
+    }
     const vendor = exports.get(`@verbs/${first}`)?.get(second);
     return vendor ?? member(named(variables.get(first) ?? first), second);
   };
 }
 
 /**
- * A word in small letters is a name of the library only if it is called: `send` may be anything.
+ * A word in small letters is a name of the library only if it is called: `send` may be anything. A class is not called: `Context(…)`
+ * is another language's.
  * @param {DeclarationReflection | undefined} found
  * @param {string} code
  */
 function plain(found, code) {
-  return /^[A-Z]/.test(code) || code.includes('(') || /[a-z][A-Z]/.test(code) ? found : undefined;
+  const called = code.includes('(');
+  return /^[A-Z]/.test(code) !== called || /^[a-z]+[A-Z]/.test(code) ? found : undefined;
 }
 
 /**

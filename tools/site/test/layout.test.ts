@@ -46,9 +46,12 @@ describe.skipIf(program === undefined)(title, { timeout: 60_000 }, () => {
       expect.stringMatching(/^the page is 7\d\d pixels wide$/),
       expect.stringMatching(/^table "wide" reaches from 0 to 7\d\d/),
     ]);
-    expect(
-      await found(400, `<figure style="overflow-x:auto;margin:0"><div style="width:600px">x</div></figure>`),
-    ).toEqual([expect.stringMatching(/^figure "x" has to be scrolled/)]);
+    const scrolled = '<table style="display:block;overflow-x:auto"><tr><td style="min-width:700px">wide</table>';
+    expect(await found(400, scrolled)).toEqual([expect.stringMatching(/^table "wide" has to be scrolled/)]);
+    const figure = (width: number) =>
+      `<figure style="overflow-x:auto;margin:0"><div style="width:${width}px">x</div></figure>`;
+    expect(await found(400, figure(600))).toEqual([]);
+    expect(await found(1280, figure(1400))).toEqual([expect.stringMatching(/^figure "x" has to be scrolled/)]);
     expect(await found(1280, `<p style="width:2000px">text</p>`)).toEqual(['the page is 2000 pixels wide']);
   });
 });

@@ -9,6 +9,7 @@ describe('pageText', () => {
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'verbs-site-'));
     writeFileSync(join(folder, 'echo.mjs'), 'echo();\n');
+    writeFileSync(join(folder, 'Dockerfile'), 'FROM node\n');
     writeFileSync(join(folder, 'a.svg'), '<svg viewBox="0 0 1 1">\n\n<g/></svg>\n');
   });
   afterAll(() => {
@@ -26,6 +27,7 @@ describe('pageText', () => {
 
   it('includes programs', () => {
     expect(page('# A\n\n<!-- include echo.mjs -->\n').text).toBe('# A\n\n```js\necho();\n```\n');
+    expect(page('# A\n\n<!-- include Dockerfile -->\n').text).toBe('# A\n\n```docker\nFROM node\n```\n');
     expect(() => page('# A\n\n<!-- include nothing.mjs -->\n')).toThrow('which a document includes');
   });
 
