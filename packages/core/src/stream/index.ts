@@ -5,6 +5,7 @@
  * @packageDocumentation
  */
 export type { SocketBuffers } from './announcement.js';
+export { type RemoteFunction, CallError, callPort, CallPort } from './call-port.js';
 export {
   connect,
   type ConnectSocketOptions,

@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { Duplex, PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
+import { VerbsError } from '../../src/index.js';
+import {
+  CallError,
+  type CallPort,
+  callPort,
+  connect,
+  createServer,
+  messagePort,
+  type Socket,
+} from '../../src/stream/index.js';
+
+const arithmetic = {
+  sum: (numbers: Float64Array) => numbers.reduce((a, b) => a + b, 0),
+  divide(a: number, b: number) {
+    if (b === 0) throw Object.assign(new RangeError('b is 0'), { code: 'ERR_DIVISION' });
+    return a / b;
+  },
+  later: async (milliseconds: number, text: string) => sleep(milliseconds, text),
+  uncloneable: () => () => 1,
+  throwText: () => {
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- what a program may do
+    throw 'text';
+  },
+  oddError: () => {
+    throw Object.assign(new Error('odd'), { name: { toString: 1 }, code: () => 1 });
+  },
+  kill: () => undefined,
+};
+
+async function sockets(): Promise<[Socket, Socket]> {
+  const server = createServer().listen();
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  await once(server, 'listening');
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const client = connect({ port: server.port });
+  onTestFinished(() => {
+    client.destroy();
+  });
+  const [other] = await accepted;
+  return [client, other];
+}
+
+/** A caller, and the port that has the functions. */
+async function both(): Promise<[CallPort<typeof arithmetic>, CallPort]> {
+  const [client, server] = await sockets();
+  return [callPort<typeof arithmetic>(client), callPort(server, arithmetic)];
+}
+
+describe('a call port', () => {
+  it('calls the functions of the peer, with the types that they have', async () => {
+    const [caller] = await both();
+    const sum = await caller.call('sum', [new Float64Array([1, 2, 3.5])]);
+    expectTypeOf(sum).toEqualTypeOf<number>();
+    expect(sum).toBe(6.5);
+    expect(await caller.call('later', [1, 'text'])).toBe('text');
+    // @ts-expect-error -- it has no such function
+    await expect(caller.call('product', [])).rejects.toThrow("the peer has no function 'product'");
+    // @ts-expect-error -- a number is no text
+    const wrong = caller.call('later', [1, 2]);
+    expect(await wrong).toBe(2);
+  });
+
+  it('answers as calls end, and many at a time', async () => {
+    const [caller] = await both();
+    const order: string[] = [];
+    await Promise.all(
+      [60, 1, 30].map(async (milliseconds) =>
+        order.push(await caller.call('later', [milliseconds, String(milliseconds)])),
+      ),
+    );
+    expect(order).toEqual(['1', '30', '60']);
+    const all = Array.from({ length: 2000 }, (_, n) => caller.call('divide', [n, 2]));
+    expect(await Promise.all(all)).toEqual(all.map((_, n) => n / 2));
+  });
+
+  it('lets both ends call, also from within a call', async () => {
+    const [client, server] = await sockets();
+    interface Client {
+      name: () => string;
+    }
+    const there: CallPort<Client> = callPort(server, { greet: async () => `hello ${await there.call('name', [])}` });
+    const here = callPort<{ greet: () => Promise<string> }>(client, { name: () => 'client' });
+    expect(await here.call('greet', [])).toBe('hello client');
+  });
+
+  it('fails as the function does, by name, message and code', async () => {
+    const [caller] = await both();
+    const failure = await caller.call('divide', [1, 0]).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(CallError);
+    expect(failure).toMatchObject({ name: 'RangeError', message: 'b is 0', code: 'ERR_DIVISION' });
+    await expect(caller.call('throwText', [])).rejects.toMatchObject({ name: 'Error', message: "'text'" });
+    await expect(caller.call('oddError', [])).rejects.toMatchObject({ name: 'Error', message: 'odd', code: undefined });
+    await expect(caller.call('uncloneable', [])).rejects.toThrow('could not be cloned');
+    // @ts-expect-error -- nor can it be sent
+    await expect(caller.call('sum', [() => 1])).rejects.toThrow('could not be cloned');
+    expect(await caller.call('divide', [4, 2])).toBe(2);
+  });
+
+  it('fails with an answer that is longer than the caller takes, and ends if not even that fits', async () => {
+    const long = { long: () => 'x'.repeat(1000) };
+    const [client, server] = await sockets();
+    callPort(server, long);
+    const caller = callPort<typeof long>(client, {}, { maxBytes: 500 });
+    await expect(caller.call('long', [])).rejects.toMatchObject({ name: 'RangeError' });
+    const [other, there] = await sockets();
+    const port = callPort(there, long);
+    const tiny = callPort<typeof long>(other, {}, { maxBytes: 20 });
+    await expect(tiny.call('long', [])).rejects.toThrow(VerbsError);
+    expect(await port.ended).toBeInstanceOf(RangeError);
+  });
+
+  it('calls nothing that the object inherits', async () => {
+    const [client, server] = await sockets();
+    callPort(server, arithmetic);
+    const caller = callPort(client);
+    for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty', ''])
+      await expect(caller.call(name, [])).rejects.toThrow(`the peer has no function '${name}'`);
+  });
+
+  it('stops to wait by a signal; the late answer is dropped', async () => {
+    const [caller] = await both();
+    await expect(caller.call('later', [50, 'late'], { signal: AbortSignal.timeout(5) })).rejects.toThrow('timeout');
+    await expect(caller.call('later', [1, 'x'], { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow(
+      'before',
+    );
+    expect(await caller.call('later', [60, 'next'])).toBe('next');
+  });
+
+  it('rejects what waits when it is closed, here or there', async () => {
+    const [one, two] = await both();
+    const waits = one.call('later', [10_000, 'never']);
+    const closed = expect(waits).rejects.toMatchObject({ code: 'ERR_VERBS_CLOSED' });
+    one.close();
+    await closed;
+    await expect(one.call('sum', [new Float64Array(1)])).rejects.toMatchObject({ code: 'ERR_VERBS_CLOSED' });
+    expect(await two.ended).toBeUndefined();
+    expect(two.closed).toBe(true);
+
+    const [three, four] = await both();
+    const more = expect(three.call('later', [10_000, 'never'])).rejects.toMatchObject({ code: 'ERR_VERBS_CLOSED' });
+    await three.call('kill', []);
+    four.close();
+    await more;
+  });
+
+  it('tells why a connection broke', async () => {
+    const [client, server] = await sockets();
+    callPort(server, arithmetic);
+    const caller = callPort<typeof arithmetic>(client);
+    const waits = expect(caller.call('later', [10_000, 'never'])).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await caller.call('kill', []);
+    server.resetAndDestroy();
+    server.on('error', () => undefined);
+    await waits;
+    expect(await caller.ended).toMatchObject({ code: 'ECONNRESET' });
+  });
+
+  it.each([[7], ['text'], [[0, 1]], [[0, 1, 'sum', 5]], [[2, 1, {}, {}]], [[9, 1]], [null], [{ toString: 1 }]])(
+    'ends for a peer that sends %j',
+    async (value) => {
+      const [client, server] = await sockets();
+      const port = callPort(server, arithmetic);
+      messagePort(client)
+        .on('error', () => undefined)
+        .postMessage(value);
+      expect(await port.ended).toMatchObject({
+        code: 'EPROTO',
+        message: expect.stringContaining('callPort()') as string,
+      });
+    },
+  );
+
+  it('refuses wrong arguments by their names', async () => {
+    const socket = Duplex.from(new PassThrough());
+    expect(() => callPort(socket, null as never)).toThrow('functions must be an object of functions');
+    expect(() => callPort(socket, { add: 1 } as never)).toThrow('functions.add must be a function');
+    expect(() => callPort({} as never)).toThrow('socket must be a Socket');
+    const [caller] = await both();
+    await expect(caller.call(5 as never, [] as never)).rejects.toThrow('name must be the name of a function');
+    await expect(caller.call('sum', 5 as never)).rejects.toThrow('args must be an array');
+    await expect(caller.call('sum', [new Float64Array(1)], { signal: 5 as never })).rejects.toThrow('options.signal');
+  });
+});
