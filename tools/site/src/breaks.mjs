@@ -1,9 +1,9 @@
 // Where lines may end. Long names in tables break between their words: on a telephone there is no room for `grh.sgidIndex` or
 // RNR_RETRY_EXC_ERR in one line. A browser also ends lines behind the hyphens of `--json`, which the style then prevents.
 
-/** Not within Q_Key and @verbs/core. */
-const IN_TEXT = /(?<=\w\w[_/])(?<!@\w+\/)(?=\w)/g;
-const IN_CODE = /(?<=[_/.(=:])(?<!@\w+\/)(?=[\w…])|(?<=[a-z\d])(?=[A-Z])/g;
+/** Not within Q_Key, __stat and @verbs/core. */
+const IN_TEXT = /(?<=[a-z\d]{2}[_/])(?<!@\w+\/)(?=\w)/gi;
+const IN_CODE = /(?<=[A-Za-z\d)][_/.(=:])(?<!@\w+\/)(?=[\w…])|(?<=[a-z\d])(?=[A-Z])/g;
 
 /**
  * @param {string} html of a page

@@ -21,7 +21,7 @@ describe('withBreaks', () => {
     for (const html of [
       '<td>the Q_Key, a RoCE port, 0.15</td>',
       '<td><a href="a_b/cD.html">rxe &lt;-&gt; soft</a></td>',
-      '<td><code>@verbs/core</code></td>',
+      '<td><code>@verbs/core</code>, <code>__stat</code></td>',
       '<p><code>grh.sgidIndex</code></p>',
     ])
       expect(withBreaks(html)).toBe(html);
