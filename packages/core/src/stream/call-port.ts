@@ -18,6 +18,9 @@ type Message = [kind: number, id: unknown, ...rest: unknown[]];
 /** What functions that a peer calls look like: what they take and return can be cloned. */
 export type RemoteFunction = (...args: never[]) => unknown;
 
+/** What a peer has whose types are not known. */
+export type AnyFunctions = Record<string, (...args: unknown[]) => unknown>;
+
 /** A function of the peer has failed: its `name`, `message` and `code` are those of the peer's error. */
 export class CallError extends Error {
   /** The peer's `error.code`, if it is text. */
@@ -48,7 +51,7 @@ export class CallError extends Error {
  * await using peer = callPort<typeof functions>(connect({ port: 18515 }));
  * console.log(await peer.call('sum', [new Float64Array([1, 2, 3])]));
  */
-export function callPort<Theirs extends Record<keyof Theirs, RemoteFunction> = Record<string, RemoteFunction>>(
+export function callPort<Theirs extends Record<keyof Theirs, RemoteFunction> = AnyFunctions>(
   socket: Duplex,
   functions: Record<string, RemoteFunction> = {},
   options: MessagePortOptions = {},
@@ -57,9 +60,7 @@ export function callPort<Theirs extends Record<keyof Theirs, RemoteFunction> = R
 }
 
 /** One end of a connection over which functions are called. Made by {@link callPort}. */
-export class CallPort<
-  Theirs extends Record<keyof Theirs, RemoteFunction> = Record<string, RemoteFunction>,
-> implements AsyncDisposable {
+export class CallPort<Theirs extends Record<keyof Theirs, RemoteFunction> = AnyFunctions> implements AsyncDisposable {
   /** Resolves when the connection has ended: with the error that broke it, or with undefined. */
   readonly ended: Promise<Error | undefined>;
   readonly #port: SocketMessagePort<Message>;

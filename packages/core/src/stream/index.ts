@@ -5,7 +5,7 @@
  * @packageDocumentation
  */
 export type { SocketBuffers } from './announcement.js';
-export { type RemoteFunction, CallError, callPort, CallPort } from './call-port.js';
+export { type AnyFunctions, type RemoteFunction, CallError, callPort, CallPort } from './call-port.js';
 export {
   connect,
   type ConnectSocketOptions,
