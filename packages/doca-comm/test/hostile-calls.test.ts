@@ -21,6 +21,7 @@ test('functions and constructors', async () => {
     }
   }
   for (const value of junk) {
+    expect(() => api.unavailableReason(value as never)).toThrow(/kind must be 'system' or 'soft'/);
     await isProper('new Endpoint', () => new api.Endpoint(value as never));
     for (const name of ['device', 'deviceRep', 'maxMsgSize', 'sendQueueSize', 'recvQueueSize', 'spin']) {
       await isProper(`new Endpoint({ ${name} })`, () => new api.Endpoint({ [name]: value }));

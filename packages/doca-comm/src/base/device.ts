@@ -5,6 +5,8 @@ import { checked, DocaError, DocaStatus } from './errors.js';
 import { type Api, apiOf, loadLibrary, type Library, type LibraryKind } from './libraries.js';
 import { ComchCapability, native, Size, type DeviceHandle, type RepresentorHandle } from './native.js';
 
+const kinds: readonly LibraryKind[] = ['system', 'soft'];
+
 /** A device, as `listDevices()` describes it. */
 export interface DeviceInfo {
   /** The libraries that list it. */
@@ -48,7 +50,7 @@ export type RepresentorFilter = RepresentorFilterValue;
  * const dpu = listDevices().find((device) => device.hasRepresentors);
  */
 export function listDevices(): DeviceInfo[] {
-  return (['system', 'soft'] as const).flatMap((kind) => {
+  return kinds.flatMap((kind) => {
     const attempt = loadLibrary(kind);
     if ('reason' in attempt) return [];
     const found = native.listDevices(attempt.handle);
@@ -56,8 +58,9 @@ export function listDevices(): DeviceInfo[] {
   });
 }
 
-/** Why there is no device of that kind; undefined if there is one. */
+/** Why there is no device of that kind; undefined if there is one. @throws TypeError for another kind */
 export function unavailableReason(kind: LibraryKind): string | undefined {
+  if (!kinds.includes(kind)) throw validate.valueError('kind', `must be 'system' or 'soft'`);
   const attempt = loadLibrary(kind);
   if ('reason' in attempt) return attempt.reason;
   const found = native.listDevices(attempt.handle);

@@ -5,6 +5,9 @@ import type { Waiting } from './waiting.js';
 /** Attempts in a turn of the event loop: they take as long as the turn. More waits than that make one attempt each. */
 const ATTEMPTS_PER_TURN = 8;
 
+/** The channels with somebody asleep. Nothing else holds them: a source must not, or what nobody closes is never collected. */
+const held = new Set<EventChannel>();
+
 /**
  * What waits for an endpoint's descriptor, in the order of the calls.
  *
@@ -54,6 +57,7 @@ export class EventChannel {
 
   close(): void {
     this.#waiting.clear();
+    held.delete(this);
     this.#stopTimer();
   }
 
@@ -71,11 +75,17 @@ export class EventChannel {
 
   #watch(): void {
     if (this.#watched) return;
+    const self = new WeakRef(this);
     this.#source.watch(() => {
-      if (!this.waiting || this.#spinning) this.#source.disarm();
-      else if (!this.#tryAll()) this.#sleep();
+      const channel = self.deref();
+      if (channel !== undefined) channel.#happened();
     });
     this.#watched = true;
+  }
+
+  #happened(): void {
+    if (!this.waiting || this.#spinning) this.#source.disarm();
+    else if (!this.#tryAll()) this.#sleep();
   }
 
   #sleep(): void {
@@ -83,6 +93,7 @@ export class EventChannel {
       this.#watch();
       this.#source.arm();
       this.#held = true;
+      held.add(this);
     } catch (error) {
       for (const waiting of [...this.#waiting]) waiting.fail(error);
       return;
@@ -108,6 +119,7 @@ export class EventChannel {
     if (!this.#held || this.waiting) return;
     this.#source.rest();
     this.#held = false;
+    held.delete(this);
   }
 
   #stopTimer(): void {

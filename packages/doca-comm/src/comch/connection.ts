@@ -58,7 +58,7 @@ export class Connection implements AsyncIterable<Uint8Array> {
 
   /** Sends a message; resolves when its task has completed. @throws DocaError its failure; `signal.reason` */
   send(message: Uint8Array, options?: WaitOptions): Promise<void> {
-    return this.end.send(this, bytes(message, 'message'), options);
+    return this.end.send(this, message, options);
   }
 
   /** A message that has come, or undefined. */
@@ -91,12 +91,12 @@ export class Connection implements AsyncIterable<Uint8Array> {
 
   /** `doca_comch_consumer_create` and its start: the peer can send to it. */
   createConsumer(options: ConsumerOptions): Promise<Consumer> {
-    return this.#started(Consumer.create(this, options));
+    return this.#started(() => Consumer.create(this, options));
   }
 
   /** `doca_comch_producer_create` and its start. */
   createProducer(options?: ProducerOptions): Promise<Producer> {
-    return this.#started(Producer.create(this, options));
+    return this.#started(() => Producer.create(this, options));
   }
 
   /** `doca_comch_connection_update_info`, `_get_counter`. */
@@ -154,7 +154,8 @@ export class Connection implements AsyncIterable<Uint8Array> {
     if (this.#paths.size === 0) this.end.owners.delete(this);
   }
 
-  async #started<Path extends Consumer | Producer>(path: Path): Promise<Path> {
+  async #started<Path extends Consumer | Producer>(create: () => Path): Promise<Path> {
+    const path = create();
     this.#paths.add(path);
     this.end.owners.add(this);
     try {

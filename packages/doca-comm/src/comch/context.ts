@@ -60,10 +60,13 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
     return happened;
   }
 
-  /** Stops and destroys it, and what was made from it. Blocks until it is idle, 1.5 seconds at most; `closeAsync` does not. */
+  /**
+   * Stops and destroys it, and what was made from it. Blocks until it is idle, 1.5 seconds at most; `closeAsync` does not. One
+   * that `closeAsync` is closing is closed at once.
+   */
   close(): void {
-    if (this.#closed !== undefined) return;
-    this.#closed = Promise.resolve();
+    if (this.#ended) return;
+    this.#closed ??= Promise.resolve();
     this.closeChildren();
     this.engine.block(() => this.isSettled(), FAREWELL);
     this.#stop();
@@ -123,12 +126,12 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
   }
 
   /**
-   * Resolves with the first result of `attempt`, which is made now and whenever something has happened.
+   * Resolves with the first result of `attempt`, which is made now and whenever something has happened. It rejects also for
+   * wrong arguments, as every call does that gives a promise.
    *
    * @throws DocaError NOT_CONNECTED when it is closed; what `attempt` throws; the signal's reason
    */
   protected wait<T>(attempt: () => T | undefined, options: WaitOptions | undefined, syscall: string): Promise<T> {
-    const signal = signalOf(options);
     const tries = (): T | undefined => {
       const found = attempt();
       if (found !== undefined) return found;
@@ -137,6 +140,7 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
       return attempt();
     };
     return new Promise((resolve, reject) => {
+      const signal = signalOf(options);
       const waiting = waitingFor(tries, { resolve, reject, signal }, () => {
         this.#channel.leave(waiting);
       });
@@ -150,21 +154,25 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
     return this.#cookie;
   }
 
-  /** Submits a task, as soon as there is room for it, and waits for its completion. `submit` is as in the addon. */
+  /**
+   * Submits a task, as soon as there is room for it, and waits for its completion. `submission` checks the arguments, and
+   * gives the function that submits, whose result is as in the addon.
+   */
   protected async complete(
-    submit: (cookie: number) => number,
+    submission: () => (cookie: number) => number,
     queue: SubmitQueue,
     options: WaitOptions | undefined,
     syscall: string,
   ): Promise<void> {
+    const submit = submission();
     const cookie = this.nextCookie();
     const turn = queue.enter();
     this.#results.set(cookie, undefined);
     try {
       try {
-        const submission = () =>
+        const attempt = () =>
           (queue.isTurnOf(turn) && submitted(submit(cookie), syscall) && queue.leave(turn)) || undefined;
-        await this.wait(submission, options, syscall);
+        await this.wait(attempt, options, syscall);
       } finally {
         // Who gives up makes way.
         if (queue.leave(turn)) this.#channel.retry();
@@ -204,6 +212,7 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
     this.#end();
   }
   #end(): void {
+    if (this.#ended) return;
     this.drain();
     this.#ended = true;
     const { handle, id } = this.created;

@@ -87,8 +87,10 @@ export class Engine {
   /** The other end of a connection may be in this thread, and nobody waits for it now. Whether something happened. */
   progressOthers(): boolean {
     let happened = false;
-    for (const engine of engines) {
-      if (engine !== this.#self && engine.deref()?.progress(16) === true) happened = true;
+    for (const each of engines) {
+      const engine = each.deref();
+      if (engine === undefined) engines.delete(each);
+      else if (engine !== this && engine.progress(16)) happened = true;
     }
     return happened;
   }

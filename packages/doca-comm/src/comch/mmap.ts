@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { validate } from '@verbs/core/provider';
 import { deviceOf } from '../base/device.js';
 import type { Device } from '../base/device.js';
@@ -61,7 +62,7 @@ export class Mmap implements Disposable {
  * `doca_mmap_create`, `_set_memrange`, `_add_dev` and `_start`: native memory, page-aligned, for that device. For the
  * software BlueField it is a memory file (`_set_dmabuf_memrange`), which both ends map: messages are copied once.
  *
- * @param length bytes
+ * @param length bytes, up to what one ArrayBuffer of Node.js can have (`buffer.constants.MAX_LENGTH`)
  * @param permissions see {@link DocaAccess}
  * @throws DocaError NOT_SUPPORTED without a fast path
  * @example
@@ -75,7 +76,7 @@ export function allocMmap(
   permissions: number = DocaAccess.LOCAL_READ_WRITE | DocaAccess.PCI_READ_WRITE,
 ): Mmap {
   const { handle, library } = deviceOf(device);
-  validate.integer(length, 'length', 1, 2 ** 40);
+  validate.integer(length, 'length', 1, constants.MAX_LENGTH);
   validate.integer(permissions, 'permissions', 0, 0x7f);
   const made = native.createMmap(handle, length, permissions);
   const reason = library.comch?.fastPath;

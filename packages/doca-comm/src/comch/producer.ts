@@ -57,8 +57,8 @@ export class Producer extends ComchPath {
 
   /** The same, and waits for room and for the completion. @throws DocaError its failure; `signal.reason` */
   send(view: Uint8Array, consumer: number, immediate?: Uint8Array, options?: WaitOptions): Promise<void> {
-    const submit = this.#submission(view, consumer, immediate);
-    return this.complete(submit, this.#sends, options, this.syscall('task_send'));
+    const submission = () => this.#submission(view, consumer, immediate);
+    return this.complete(submission, this.#sends, options, this.syscall('task_send'));
   }
 
   #submission(view: Uint8Array, consumer: number, immediate: Uint8Array | undefined): (cookie: number) => number {

@@ -1,5 +1,5 @@
 import { validate } from '@verbs/core/provider';
-import { serviceName } from '../base/arguments.js';
+import { bytes, serviceName } from '../base/arguments.js';
 import { deviceOf } from '../base/device.js';
 import type { Device } from '../base/device.js';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
@@ -77,8 +77,11 @@ export abstract class ComchServerOrClient extends ComchContext {
   }
   /** @internal */
   send(connection: Connection, message: Uint8Array, options: WaitOptions | undefined): Promise<void> {
-    const submit = (cookie: number) => this.#submit(connection, message, cookie);
-    return this.complete(submit, this.#sends, options, this.syscall('task_send'));
+    const submission = () => {
+      bytes(message, 'message');
+      return (cookie: number) => this.#submit(connection, message, cookie);
+    };
+    return this.complete(submission, this.#sends, options, this.syscall('task_send'));
   }
   /** @internal */
   await<T>(attempt: () => T | undefined, options: WaitOptions | undefined): Promise<T> {

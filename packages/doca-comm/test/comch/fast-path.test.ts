@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { createHash, randomBytes } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
 import { allocMmap, type Connection, DocaAccess, type Mmap } from '../../dist/index.js';
@@ -130,6 +131,8 @@ test('memory is checked', async () => {
   expect(() => producer.trySend(Buffer.from('x'), id)).toThrow(/view must be a view of memory/);
   expect(() => producer.trySend(new Uint8Array(from.buffer), -1)).toThrow(/consumer must be/);
   expect(() => producer.trySend(new Uint8Array(from.buffer), id, new Uint8Array(2000))).toThrow(/INVALID_VALUE/);
-  expect(() => allocMmap(connected.end.device, 0)).toThrow(/length must be/);
+  for (const length of [0, constants.MAX_LENGTH + 1, 2 ** 40]) {
+    expect(() => allocMmap(connected.end.device, length)).toThrow(/length must be/);
+  }
   expect(() => allocMmap({} as never, 10)).toThrow(/device must be a Device/);
 });

@@ -109,6 +109,29 @@ const PUBLIC: Record<(typeof KINDS)[number], string[]> = {
 };
 const isPublic = (kind: (typeof KINDS)[number], name: string) => PUBLIC[kind].includes(name);
 
+test('a call that gives a promise rejects it for wrong arguments, and throws nothing', async () => {
+  const { server, client, connected, consumer, producer } = await all('junk-promises');
+  const aborted = { signal: AbortSignal.abort() };
+  const wrong = { signal: 5 } as never;
+  const calls = {
+    accept: [() => server.accept(wrong), () => server.accept(aborted)],
+    connect: [() => client.connect(wrong), () => client.connect(aborted)],
+    send: [() => connected.send('x' as never), () => connected.send(new Uint8Array(1), aborted)],
+    receive: [() => connected.receive(wrong), () => connected.receive(aborted)],
+    nextConsumer: [() => connected.nextConsumer(wrong), () => connected.nextConsumer(aborted)],
+    createConsumer: [() => connected.createConsumer({} as never)],
+    createProducer: [() => connected.createProducer({ tasks: 0 })],
+    'consumer.receive': [() => consumer.receive(wrong), () => consumer.receive(aborted)],
+    'producer.send': [() => producer.send(new Uint8Array(1), 1)],
+  };
+  for (const [name, each] of Object.entries(calls)) {
+    for (const call of each) {
+      const promise: Promise<unknown> = call();
+      await expect(promise, name).rejects.toThrow(/must be|aborted/);
+    }
+  }
+});
+
 test('after all that, both paths still carry messages', async () => {
   const { accepted, connected, consumer, producer, mmap, memory, id } = await all('junk-after');
   for (const value of junk) {

@@ -1,6 +1,7 @@
+import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { allocMmap, Client, openDevice } from '../../dist/index.js';
+import { allocMmap, Client, DocaStatus, openDevice } from '../../dist/index.js';
 import { script } from '../helpers/program.js';
 import { clientOf, pairOf, serverOf, text } from './helpers.js';
 
@@ -88,4 +89,47 @@ test('a server that is closed can be followed by another of its name', async () 
     expect(connection.connected).toBe(true);
     await server.closeAsync();
   }
+});
+
+test('close of an end whose producer is closed in the background does not wait for it', async () => {
+  const { client, connected } = await pairOf('producer closes');
+  const producer = await connected.createProducer();
+  const closing = producer.closeAsync();
+  const begin = performance.now();
+  client.close();
+  expect(performance.now() - begin).toBeLessThan(1000);
+  client.device.close();
+  await closing;
+});
+
+test('close ends what closeAsync has begun', async () => {
+  const { client } = await pairOf('both closes');
+  const closing = client.closeAsync();
+  client.close();
+  client.device.close();
+  await closing;
+});
+
+test('an engine that is dropped before its contexts is freed after them', async () => {
+  const { server, client } = await pairOf('dropped engine');
+  const addon = createRequire(import.meta.url)('../../native/binding/build/Release/verbs_doca_comm.node') as {
+    destroyEngine: (engine: unknown) => number;
+    restEngine: (engine: unknown) => void;
+    abandonContext: (context: unknown) => void;
+  };
+  const { engine, created } = client as unknown as { engine: { handle: unknown }; created: { handle: unknown } };
+  expect(addon.destroyEngine(engine.handle)).toBe(-DocaStatus.IN_USE);
+  addon.restEngine(engine.handle);
+  addon.abandonContext(created.handle);
+  // The other engines of the thread see to that.
+  const isFreed = () => {
+    server.progress();
+    try {
+      client.device.close();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  await expect.poll(isFreed, { timeout: 5000 }).toBe(true);
 });

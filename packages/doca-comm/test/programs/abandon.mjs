@@ -18,6 +18,8 @@ async function connect() {
     receive();
     await sleep(1);
   }
+  // What has slept once is watched from then on.
+  await endpoint.receive({ signal: AbortSignal.timeout(5) }).catch(() => undefined);
   return endpoint;
 }
 function receive() {

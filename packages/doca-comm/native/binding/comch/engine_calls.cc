@@ -19,10 +19,13 @@ Napi::Value create_engine(const Napi::CallbackInfo& info) {
 
 Engine& engine_of(Napi::Value handle) { return *kEngines.of(handle).engine; }
 
-// destroyEngine(engine): IN_USE while it has contexts
+// destroyEngine(engine): IN_USE while it has contexts. JavaScript has dropped these as well: it is destroyed after
+// them.
 Napi::Value destroy_engine(const Napi::CallbackInfo& info) {
   Engine& engine = engine_of(info[0]);
-  return failure(info.Env(), engine.close());
+  const doca_error_t error = engine.close();
+  if (error != DOCA_SUCCESS) engine.orphan();
+  return failure(info.Env(), error);
 }
 
 // progress(engine, times, ready): how often something happened. In ready[0] the number of contexts that have events
