@@ -29,6 +29,15 @@ test('functions and constructors', async () => {
   }
 });
 
+test('what describes a device is read once, and is not kept', () => {
+  const [entry] = api.listDevices();
+  let reads = 0;
+  const restless = { ...entry };
+  Object.defineProperty(restless, 'library', { get: () => (reads++ === 0 ? 'soft' : 'nothing of the kind') });
+  using device = api.openDevice(restless as api.DeviceInfo);
+  expect([reads, device.info]).toEqual([1, entry]);
+});
+
 test.each(['service', 'endpoint', 'peer'] as const)('methods and properties: %s', async (which) => {
   const all = connected();
   const target = all[which];

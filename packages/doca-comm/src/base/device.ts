@@ -288,14 +288,16 @@ export function representorOf(value: unknown, path: string): Representor {
   return value as unknown as Representor;
 }
 
+/** The entry of `listDevices()` that a program gives: not its own object, which it may change. */
 function deviceInfo(value: unknown, path: string): DeviceInfo {
   if (!has(value, ['library', 'pciAddr', 'ibdevName']))
     throw validate.typeError(path, 'a name or one of listDevices()', value);
   const { library, pciAddr, ibdevName } = value;
-  const known =
-    (library === 'system' || library === 'soft') && [pciAddr, ibdevName].every((x) => typeof x === 'string');
-  if (!known) throw validate.typeError(path, 'a name or one of listDevices()', value);
-  return value as unknown as DeviceInfo;
+  if (!(library === 'system' || library === 'soft') || typeof pciAddr !== 'string' || typeof ibdevName !== 'string')
+    throw validate.typeError(path, 'a name or one of listDevices()', value);
+  const isIt = (each: DeviceInfo) =>
+    each.library === library && each.pciAddr === pciAddr && each.ibdevName === ibdevName;
+  return listDevices().find(isIt) ?? { library, pciAddr, ibdevName, ifaceName: '', hasRepresentors: false };
 }
 
 function has(value: unknown, names: string[]): value is Record<string, unknown> {
