@@ -102,7 +102,7 @@ export const trials = {
     ready: 'tests',
   },
   hostile: {
-    proves: 'random hostile calls of @verbs/core do no harm, under AddressSanitizer, by a seed',
+    proves: 'random hostile calls of @verbs/core or @verbs/doca-comm do no harm, under AddressSanitizer, by a seed',
     needs: '',
     takes: '10 min',
     command: ['trials/suites/hostile.mjs'],

@@ -30,7 +30,11 @@ const all = (...files: Files[]): Files => ({
 
 const config = links({
   moving: all(moving, overComch),
-  apart: [...others.apart, 'test/{comch-scale,configuration,libraries,newer-doca,old-release,threads}.test.ts'],
+  apart: [
+    ...others.apart,
+    'test/{comch-scale,configuration,libraries,newer-doca,old-release,threads}.test.ts',
+    'test/comch/hostile-sequences.test.ts',
+  ],
   env,
 });
 

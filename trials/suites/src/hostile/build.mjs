@@ -3,65 +3,75 @@ import { join } from 'node:path';
 import { root } from '../../../../tools/setup/src/paths.mjs';
 import { mustRun } from '../../../../tools/setup/src/shell.mjs';
 
-const core = join(root, 'packages/core');
-const soft = join(root, 'packages/soft');
-
-/** An installation of its own: the packages find their native parts beside themselves. */
-const installation = join(core, 'build/sanitize');
-
-/** The C++ tests of the NIC under the same sanitizers are built there, too. */
-const nic = join(soft, 'build/sanitize');
+const folderOf = (/** @type {string} */ name) => join(root, 'packages', name);
 
 const flags =
   '-fsanitize=address,undefined -fno-sanitize=enum,vptr -fno-sanitize-recover=all -fno-omit-frame-pointer -g -O1';
 
 /**
- * Builds @verbs/core and @verbs/soft with AddressSanitizer and UndefinedBehaviorSanitizer beside the ordinary builds.
- * Gives the path of the package's main file.
+ * The libraries of a package, beside those of `npm run trial sanitize`.
+ * @param {string} name of the package
+ * @param {string[]} targets
  * @param {NodeJS.ProcessEnv} env
  */
-export function buildSanitized(env) {
-  mustRun(
-    'cmake',
-    [
-      '-S',
-      join(soft, 'native'),
-      '-B',
-      nic,
-      '-G',
-      'Ninja',
-      '-DCMAKE_BUILD_TYPE=Debug',
-      '-DVERBS_SANITIZE=address,undefined',
-    ],
-    { env },
-  );
-  mustRun('cmake', ['--build', nic, '--target', 'soft_nic', 'shim_private', 'shim_dropin'], { env });
+function buildLibraries(name, targets, env) {
+  const folder = join(folderOf(name), 'build/sanitize');
+  const flags = ['-DCMAKE_BUILD_TYPE=Debug', '-DVERBS_SANITIZE=address,undefined'];
+  if (name !== 'soft') flags.push(`-DVERBS_SOFT_BUILD=${join(folderOf('soft'), 'build/sanitize')}`);
+  mustRun('cmake', ['-S', join(folderOf(name), 'native'), '-B', folder, '-G', 'Ninja', ...flags], { env });
+  mustRun('cmake', ['--build', folder, '--target', ...targets], { env });
+  return join(folder, 'lib');
+}
 
+/**
+ * An installation of a package of its own: the packages find their native parts beside themselves.
+ * @param {string} name of the package
+ * @param {NodeJS.ProcessEnv} env
+ */
+function install(name, env) {
+  const folder = folderOf(name);
+  const installation = join(folder, 'build/sanitized-package');
   // Files one by one: node-gyp builds beside its binding.gyp, which must not be the ordinary build's folder.
   rmSync(join(installation, 'native'), { recursive: true, force: true });
   mkdirSync(join(installation, 'native/binding'), { recursive: true });
-  mkdirSync(join(installation, 'node_modules/@verbs/soft/build'), { recursive: true });
-  copy(join(core, 'dist'), join(installation, 'dist'));
-  copy(join(core, 'package.json'), join(installation, 'package.json'));
-  for (const part of ['include', 'gyp']) link(join(core, 'native', part), join(installation, 'native', part));
-  for (const part of readdirSync(join(core, 'native/binding')).filter((name) => name !== 'build')) {
-    link(join(core, 'native/binding', part), join(installation, 'native/binding', part));
+  mkdirSync(join(installation, 'node_modules/@verbs'), { recursive: true });
+  mkdirSync(join(installation, 'build'), { recursive: true });
+  copy(join(folder, 'dist'), join(installation, 'dist'));
+  copy(join(folder, 'package.json'), join(installation, 'package.json'));
+  for (const part of readdirSync(join(folder, 'native/binding')).filter((each) => each !== 'build')) {
+    link(join(folder, 'native/binding', part), join(installation, 'native/binding', part));
   }
-  const nodeGyp = join(core, 'node_modules/node-gyp/bin/node-gyp.js');
+  link(join(folder, 'native/include'), join(installation, 'native/include'));
+  const nodeGyp = join(folder, 'node_modules/node-gyp/bin/node-gyp.js');
   const sanitized = { ...env, CXXFLAGS: flags, LDFLAGS: flags };
-  mustRun(
-    process.execPath,
-    [nodeGyp, '-C', join(installation, 'native/binding'), 'configure', 'build', '--jobs', 'max'],
-    {
-      env: sanitized,
-    },
-  );
+  const command = [nodeGyp, '-C', join(installation, 'native/binding'), 'configure', 'build', '--jobs', 'max'];
+  mustRun(process.execPath, command, { env: sanitized });
+  return installation;
+}
 
-  const peer = join(installation, 'node_modules/@verbs/soft');
-  copy(join(soft, 'dist'), join(peer, 'dist'));
-  copy(join(soft, 'package.json'), join(peer, 'package.json'));
-  link(join(nic, 'lib'), join(peer, 'build/lib'));
-  copy(join(soft, 'build/lib/verbs_soft.node'), join(nic, 'lib/verbs_soft.node'));
+/**
+ * Builds @verbs/core and @verbs/soft with AddressSanitizer and UndefinedBehaviorSanitizer beside the ordinary builds, and
+ * with `doca-comm` also @verbs/doca-comm. Gives the path of the package's main file.
+ * @param {'core' | 'doca-comm'} name of the package
+ * @param {NodeJS.ProcessEnv} env
+ */
+export function buildSanitized(name, env) {
+  const nic = buildLibraries('soft', ['soft_nic', 'shim_private', 'shim_dropin'], env);
+  const core = install('core', env);
+  const soft = join(core, 'node_modules/@verbs/soft');
+  mkdirSync(join(soft, 'build'), { recursive: true });
+  copy(join(folderOf('soft'), 'dist'), join(soft, 'dist'));
+  copy(join(folderOf('soft'), 'package.json'), join(soft, 'package.json'));
+  link(nic, join(soft, 'build/lib'));
+  copy(join(folderOf('soft'), 'build/lib/verbs_soft.node'), join(nic, 'verbs_soft.node'));
+  if (name === 'core') return join(core, 'dist/index.js');
+
+  const targets = ['soft_doca', 'common_private', 'comm_channel_private', 'comch_private'];
+  const model = buildLibraries(name, targets, env);
+  const installation = install(name, env);
+  link(model, join(installation, 'build/lib'));
+  link(core, join(installation, 'node_modules/@verbs/core'));
+  link(soft, join(installation, 'node_modules/@verbs/soft'));
   return join(installation, 'dist/index.js');
 }
 

@@ -6,7 +6,7 @@ import process from 'node:process';
 import { root } from '../../../../tools/setup/src/paths.mjs';
 import { outputOf } from '../../../../tools/setup/src/shell.mjs';
 
-const program = join(root, 'packages/core/test/programs/hostile.mjs');
+const programOf = (/** @type {string} */ name) => join(root, 'packages', name, 'test/programs/hostile.mjs');
 const suppressions = join(root, 'packages/core/test/programs/hostile/lsan.supp');
 
 /** A sequence takes milliseconds; the promises that one leaves have twenty seconds to settle. */
@@ -24,7 +24,8 @@ const TICK_MS = 2_000;
 
 /**
  * @typedef {object} Share
- * @property {string} core the main file of the package under test
+ * @property {'core' | 'doca-comm'} name of the package under test
+ * @property {string} main its main file
  * @property {string} seed
  * @property {number} first
  * @property {number} sequences
@@ -40,7 +41,6 @@ function sanitizerEnvironment() {
     ASAN_OPTIONS: 'detect_leaks=1:allocator_may_return_null=1:abort_on_error=0:detect_stack_use_after_return=0',
     LSAN_OPTIONS: `suppressions=${suppressions}:print_suppressions=0`,
     UBSAN_OPTIONS: 'print_stacktrace=1:halt_on_error=1',
-    VERBS_SOFT: 'soft0;soft1',
   };
 }
 
@@ -54,11 +54,12 @@ function addressesAreTooRandom() {
 }
 
 /**
+ * @param {string} program
  * @param {string[]} args
  * @param {(child: import('node:child_process').ChildProcess) => void} watch
  * @returns {Promise<{ code: number | null, signal: NodeJS.Signals | null, stdout: string, stderr: string }>}
  */
-function run(args, watch) {
+function run(program, args, watch) {
   const node = [process.execPath, '--expose-gc', program, ...args];
   const [command = '', ...rest] = addressesAreTooRandom() ? ['setarch', '-R', ...node] : node;
   const child = spawn(command, rest, { env: sanitizerEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
@@ -81,7 +82,7 @@ function run(args, watch) {
  * @param {(sequence: number) => void} progress
  * @returns {Promise<Report | undefined>} undefined if something went wrong
  */
-export async function runShare({ core, seed, first, sequences }, progress) {
+export async function runShare({ name, main, seed, first, sequences }, progress) {
   const folder = mkdtempSync(join(tmpdir(), 'verbs-hostile-'));
   const status = join(folder, 'status');
   closeSync(openSync(status, 'w'));
@@ -90,11 +91,12 @@ export async function runShare({ core, seed, first, sequences }, progress) {
     let last = first;
     let since = Date.now();
     const watched = { hung: false };
-    const common = ['--core', core, '--seed', seed];
+    const program = programOf(name);
+    const common = ['--main', main, '--seed', seed];
     const args = [...common, '--first', String(first), '--sequences', String(sequences), '--status', status];
     /** @type {NodeJS.Timeout | undefined} */
     let timer;
-    const { code, signal, stdout, stderr } = await run(args, (child) => {
+    const { code, signal, stdout, stderr } = await run(program, args, (child) => {
       timer = setInterval(() => {
         const now = current();
         progress(now - first);
@@ -109,7 +111,7 @@ export async function runShare({ core, seed, first, sequences }, progress) {
     const end = watched.hung ? `hung for ${HANG_MS / 1000} s` : `ended with ${signal ?? `status ${code}`}`;
     console.error(`\nhostile: a process ${end} in sequence ${current()} of seed ${seed}\n${stderr.slice(-12_000)}`);
     // A sequence that failed with an exception has printed its calls; one that crashed the process has not.
-    if (!stderr.includes('repeat it:')) await trace(common, current());
+    if (!stderr.includes('repeat it:')) await trace(program, common, current());
     return undefined;
   } finally {
     rmSync(folder, { recursive: true });
@@ -117,14 +119,15 @@ export async function runShare({ core, seed, first, sequences }, progress) {
 }
 
 /**
+ * @param {string} program
  * @param {string[]} common
  * @param {number} sequence
  */
-async function trace(common, sequence) {
+async function trace(program, common, sequence) {
   console.error(`hostile: sequence ${sequence} again, alone, call by call:`);
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
-  const { code, signal, stderr } = await run([...common, '--only', String(sequence), '--trace'], (child) => {
+  const { code, signal, stderr } = await run(program, [...common, '--only', String(sequence), '--trace'], (child) => {
     timer = setTimeout(() => child.kill('SIGKILL'), HANG_MS);
   });
   clearTimeout(timer);

@@ -62,14 +62,7 @@ function modification(w) {
   ]);
 }
 
-/** A signal that is aborted before, soon, or never. */
-function signal(w) {
-  const controller = new AbortController();
-  if (w.random.oneIn(4)) controller.abort();
-  w.controllers.push(controller);
-  return { signal: controller.signal };
-}
-const waiting = (w) => (w.random.oneIn(2) ? [signal(w)] : []);
+const waiting = (w) => (w.random.oneIn(2) ? [w.signal()] : []);
 const port = (w) => [w.random.pick([1, 1, 1, 2, 255])];
 const entry = (w) => [1, w.random.pick([0, 0, 1, 9, 65535])];
 const number = (w) => [w.random.below(30)];

@@ -1,4 +1,5 @@
 // What a sequence begins with: the good objects of some use of the library, made in the good order.
+import { freshBuffers } from './world.mjs';
 
 const QKEY = 0x1234;
 const ALL_ACCESS = 0xf;
@@ -122,10 +123,5 @@ export function prepare(w, say) {
     receives.set(slot, { wrId: slot, sgList });
   }
   w.take(new CompletionBatch(8));
-  w.buffers = [
-    new ArrayBuffer(4096),
-    new ArrayBuffer(64, { maxByteLength: 4096 }),
-    new SharedArrayBuffer(64, { maxByteLength: 4096 }),
-    new SharedArrayBuffer(4096),
-  ];
+  w.buffers = freshBuffers();
 }

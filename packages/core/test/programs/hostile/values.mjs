@@ -18,7 +18,7 @@ function proxyOf(target, before) {
   return new Proxy(target, handler);
 }
 
-const NUMBERS = [
+export const NUMBERS = [
   ...[0, -0, -1, 1, 1.5, 2, 3, 7, 8, 255, 256, 4096, 65535, 65536],
   ...[2 ** 24 - 1, 2 ** 24, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 40, 2 ** 53 - 1, 2 ** 53, 2 ** 64, 1e300],
   ...[-(2 ** 31), -(2 ** 53), NaN, Infinity, -Infinity, 5e-324],
@@ -106,31 +106,13 @@ const makers = {
   resourcePrototype: (world) => Object.getPrototypeOf(world.anyResource() ?? {}),
   resourceProxy: (world) => proxyOf(world.anyResource() ?? {}, () => undefined),
   harmingResourceProxy: (world) => proxyOf(world.anyResource() ?? {}, () => world.harm()),
-  forgery: (world) => forgery(world),
-  completion: (world) => world.random.pick(world.completions) ?? {},
 };
-const names = Object.keys(makers);
-
-/** An object with the inner marks of a resource, right or wrong. */
-function forgery(world) {
-  const real = world.anyResource();
-  const mark = (name) => Symbol.for(`@verbs/core.${name}`);
-  const { random } = world;
-  return {
-    closed: random.pick([false, 0, undefined]),
-    length: random.pick([...NUMBERS, 64]),
-    [mark('kind')]: random.oneIn(3)
-      ? real?.[mark('kind')]
-      : random.pick(['MemoryRegion', 'QueuePair', 'CompletionQueue']),
-    [mark('handle')]: random.oneIn(2) ? real?.[mark('handle')] : {},
-    [mark('requestId')]: random.oneIn(2) ? real?.[mark('requestId')] : random.pick([...NUMBERS, 1 << 22, 'x']),
-  };
-}
 
 /** A hostile value; `world.label` remembers its name for the protocol. */
 export function hostileValue(world) {
-  const name = world.random.pick(names);
-  const value = makers[name](world);
+  const all = { ...makers, ...world.ownValues };
+  const name = world.random.pick(Object.keys(all));
+  const value = all[name](world);
   const described = (typeof value === 'object' && value !== null) || typeof value === 'function';
   if (described) world.label(value, name);
   return value;

@@ -1,19 +1,22 @@
-// What a sequence of calls has to do with: objects of every kind, buffers, completions, and promises that wait.
+// What a sequence of calls has to do with: objects of every kind, buffers, and promises that wait.
 import { Describer } from './describe.mjs';
+
+/** The reason of every signal: one of its own would keep what called, by its stack. */
+export const ABORTED = new DOMException('This operation was aborted', 'AbortError');
 
 /** Collections are slow, so a sequence has a limited number of them. */
 const COLLECTIONS = 2;
 
 export class World {
-  core;
   random;
   /** Objects by the name of their class, open and closed. */
   pools = new Map();
   /** Buffers that may be detached and resized at any moment. */
   buffers = [];
-  completions = [];
-  /** What waits: { text, done, controller }. */
+  /** What waits: { name, owner, done, error }. */
   waits = [];
+  /** What ends the waiting of calls. */
+  controllers = [];
   /** Calls of a nested kind, made by `harm`; the sequence puts it here. */
   nested = () => undefined;
   #names;
@@ -22,10 +25,23 @@ export class World {
   #harmDepth = 0;
   #count = 0;
 
-  constructor(core, random) {
-    this.core = core;
-    this.#names = new Map(Object.entries(core).map(([name, value]) => [value, name]));
+  /** @param classes by their names: objects of these are kept */
+  constructor(classes, random) {
+    this.#names = new Map([...classes].map(([name, value]) => [value, name]));
     this.random = random;
+  }
+
+  /** What makes hostile values of the package's own, by their names. */
+  get ownValues() {
+    return {};
+  }
+  /** A buffer whose memory an object uses, for somebody to take it away. */
+  usedBuffer() {
+    return undefined;
+  }
+  /** Whether nobody has to know the object any more, for the end of the sequence. */
+  mayForget() {
+    return true;
   }
 
   label(object, text) {
@@ -50,14 +66,11 @@ export class World {
     return this.pools.get(kind)?.includes(value) === true;
   }
 
-  /** The name of the exported class that made an object with a lifetime, of a batch or a message. */
+  /** The name of the class that made an object, if such are kept. */
   kindOf(value) {
     if (typeof value !== 'object' || value === null) return undefined;
     // Not by its name, which a bundler may change.
-    const name = this.#names.get(Object.getPrototypeOf(value)?.constructor);
-    const kept =
-      name !== undefined && ('closed' in this.core[name].prototype || name.endsWith('Batch') || name === 'Message');
-    return kept ? name : undefined;
+    return this.#names.get(Object.getPrototypeOf(value)?.constructor);
   }
 
   /** Mostly an open object of that kind; undefined if the sequence has none. */
@@ -83,8 +96,12 @@ export class World {
     return list.length === 0 ? this.anyResource() : this.random.pick(list);
   }
 
-  isOpenReceiver(object) {
-    return object instanceof this.core.Receiver && !object.closed;
+  /** Options with a signal that is aborted before, soon, or never. */
+  signal() {
+    const controller = new AbortController();
+    if (this.random.oneIn(4)) controller.abort(ABORTED);
+    this.controllers.push(controller);
+    return { signal: controller.signal };
   }
 
   collect() {
@@ -103,15 +120,17 @@ export class World {
     }
   }
 
+  /** Closes an object, in one of the ways that it has. Gives what it did. */
+  closeOne(object) {
+    object?.close?.();
+    return this.text(object);
+  }
+
   #harms = {
-    close: () => {
-      const object = this.anyResource();
-      object?.close?.();
-      return this.text(object);
-    },
+    close: () => this.closeOne(this.anyResource()),
     detach: () => {
-      const mr = this.object('MemoryRegion');
-      const buffer = this.random.oneIn(2) || mr === undefined ? this.random.pick(this.buffers) : mr.buffer;
+      const used = this.usedBuffer();
+      const buffer = this.random.oneIn(2) || used === undefined ? this.random.pick(this.buffers) : used;
       return detach(buffer, this.random.below(3));
     },
     resize: () => {
@@ -128,11 +147,18 @@ export class World {
       const pool = this.pools.get(this.random.pick([...this.pools.keys()]));
       if (pool === undefined || !this.random.oneIn(3)) return;
       const at = this.random.below(pool.length);
-      // It holds its context until that is closed, and then the end of the sequence has to know it.
-      if (!this.isOpenReceiver(pool[at])) pool.splice(at, 1);
+      if (this.mayForget(pool[at])) pool.splice(at, 1);
     },
   };
 }
+
+/** Buffers of every kind, which nothing uses yet. */
+export const freshBuffers = () => [
+  new ArrayBuffer(4096),
+  new ArrayBuffer(64, { maxByteLength: 4096 }),
+  new SharedArrayBuffer(64, { maxByteLength: 4096 }),
+  new SharedArrayBuffer(4096),
+];
 
 /** Tries to take a buffer's memory away, in one of the ways that there are. */
 function detach(buffer, way) {
