@@ -3,7 +3,7 @@ import { type CreatedContext, native } from '../base/native.js';
 import type { WaitOptions } from '../base/waiting.js';
 import type { Connection } from './connection.js';
 import { isIdle } from './events.js';
-import { type ComchOptions, ComchServerOrClient, prepare } from './server-or-client.js';
+import { type ComchOptions, ComchServerOrClient, comchOptions, engineFor } from './server-or-client.js';
 
 /**
  * `doca_comch_client`, on the host: one connection to a server. When the server is gone, so is the client; a new one connects
@@ -21,7 +21,8 @@ export class Client extends ComchServerOrClient {
 
   /** `doca_comch_client_create` and `doca_ctx_start`. @throws DocaError NOT_SUPPORTED on a DPU, and others */
   constructor(options: ComchOptions) {
-    const { engine, options: given } = prepare(options, []);
+    const given = comchOptions(options, []);
+    const engine = engineFor(given.device);
     const created = native.createClient(engine.handle, given.device.handle, given.name);
     if (typeof created === 'number') engine.close();
     const syscall = `${given.device.library.comch?.prefix ?? ''}client_create`;

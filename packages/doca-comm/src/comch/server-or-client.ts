@@ -164,8 +164,8 @@ export abstract class ComchServerOrClient extends ComchContext {
   }
 }
 
-/** Checks the options, and makes the engine. */
-export function prepare(options: unknown, more: string[]): { engine: Engine; options: ComchOptions } {
+/** Checks the options. */
+export function comchOptions(options: unknown, more: string[]): ComchOptions {
   const known = ['device', 'name', 'maxMsgSize', 'recvQueueSize', 'sendTasks', ...more];
   const given = validate.object(options, 'options', known) as unknown as ComchOptions;
   const device = deviceOf(given.device, 'options.device');
@@ -179,5 +179,8 @@ export function prepare(options: unknown, more: string[]): { engine: Engine; opt
     const hint = `the device's libraries have no Comch: ${library?.missing?.comch ?? ''}`;
     throw new DocaError(DocaStatus.NOT_SUPPORTED, 'doca_comch_server_create', hint);
   }
-  return { engine: new Engine(device.library, BACKLOG), options: given };
+  return given;
 }
+
+/** An engine for a server or client of that device. */
+export const engineFor = ({ library }: Device): Engine => new Engine(library, BACKLOG);

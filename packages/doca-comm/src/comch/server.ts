@@ -5,7 +5,7 @@ import { checked, DocaStatus } from '../base/errors.js';
 import { type CreatedContext, native } from '../base/native.js';
 import type { WaitOptions } from '../base/waiting.js';
 import type { Connection } from './connection.js';
-import { type ComchOptions, ComchServerOrClient, prepare } from './server-or-client.js';
+import { type ComchOptions, ComchServerOrClient, comchOptions, engineFor } from './server-or-client.js';
 
 /** The options of a {@link Server}. */
 export interface ServerOptions extends ComchOptions {
@@ -39,12 +39,13 @@ export class Server extends ComchServerOrClient implements AsyncIterable<Connect
 
   /** `doca_comch_server_create` and `doca_ctx_start`. @throws DocaError NOT_SUPPORTED on a host, and others */
   constructor(options: ServerOptions) {
-    const { engine, options: given } = prepare(options, ['deviceRep']);
+    const given = comchOptions(options, ['deviceRep']);
     const { deviceRep } = options;
     if ((deviceRep as unknown) === undefined) {
       throw validate.typeError('options.deviceRep', `given: one of openRepresentor(device); ${ROLE}`, undefined);
     }
     const { handle } = representorOf(deviceRep, 'options.deviceRep');
+    const engine = engineFor(given.device);
     const created = native.createServer(engine.handle, given.device.handle, handle, given.name);
     if (typeof created === 'number') engine.close();
     const syscall = `${given.device.library.comch?.prefix ?? ''}server_create`;

@@ -1,7 +1,8 @@
+import { readdirSync, readlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { allocMmap, Client, DocaStatus, openDevice } from '../../dist/index.js';
+import { allocMmap, Client, DocaStatus, openDevice, Server } from '../../dist/index.js';
 import { script } from '../helpers/program.js';
 import { clientOf, pairOf, serverOf, text } from './helpers.js';
 
@@ -132,4 +133,24 @@ test('an engine that is dropped before its contexts is freed after them', async 
     }
   };
   await expect.poll(isFreed, { timeout: 5000 }).toBe(true);
+});
+
+test('a server that is refused for its arguments leaves no engine', () => {
+  const engines = () =>
+    readdirSync('/proc/self/fd').filter((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`).startsWith('anon_inode:');
+      } catch {
+        return false; // the descriptor of the folder
+      }
+    }).length;
+  const device = openDevice('doca_dpu0', { api: 'comch' });
+  const before = engines();
+  for (let n = 0; n < 20; n++) {
+    expect(() => new Server({ device, name: 'refused' } as never)).toThrow('options.deviceRep');
+    expect(() => new Server({ device, deviceRep: {}, name: 'refused' } as never)).toThrow('options.deviceRep');
+  }
+  // What earlier tests closed may end meanwhile, or begin.
+  expect(engines()).toBeLessThan(before + 20);
+  device.close();
 });
