@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Failure } from '@verbs/lib/failure';
@@ -6,7 +7,7 @@ import { chapters } from './demo/chapters/index.js';
 
 const USAGE = `usage: npm run demo -- [FILE] [--capture FILE] [--seed NUMBER] [--json]
 
-Moves a file (default: the node executable) between two processes by RDMA WRITE over the software NIC: once as it is,
+Moves a file (default: the largest of Node.js) between two processes by RDMA WRITE over the software NIC: once as it is,
 once encrypted and with 2 % of all packets lost at either end. Writes the sender's packets of the second run to a
 capture. Then a process of a host sends the file to one of its DPU over the DOCA Comm Channel and gets its SHA-256 back,
 and an RDMA WRITE goes through a VXLAN and a GRE tunnel. Last, Ethernet frames go into a VXLAN tunnel and out of it.
@@ -45,8 +46,16 @@ function readSettings(): Settings | undefined {
   const seed = Number(values.seed);
   if (!Number.isSafeInteger(seed) || seed < 0)
     throw new UsageError(`--seed is ${values.seed}: a whole number is needed`);
-  const [file = process.execPath] = positionals;
+  const [file = nodeItself()] = positionals;
   return { file: resolve(file), capture: resolve(values.capture), seed, json: values.json };
+}
+
+/** The largest file of the running Node.js: its program or, as Debian 13 has it, its library. */
+function nodeItself(): string {
+  const mapped = readFileSync('/proc/self/maps', 'utf8').match(/\/\S+$/gm) ?? [];
+  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const largest = (one: string, other: string) => (sizeOf(other) > sizeOf(one) ? other : one);
+  return [...new Set(mapped)].filter((path) => !path.startsWith('/dev/')).reduce(largest, process.execPath);
 }
 
 async function demo({ file, capture, seed, json }: Settings, signal: AbortSignal): Promise<void> {
