@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -170,12 +170,17 @@ describe('verbs comm', () => {
   });
 
   it('removes the part of a file whose sender died', async () => {
-    const service = await serve('-o', directory);
-    const client = connect('--file', process.execPath);
+    const inbox = join(directory, 'inbox');
+    mkdirSync(inbox);
+    const path = join(directory, 'file');
+    writeFileSync(path, '');
+    truncateSync(path, 100_000_000);
+    const service = await serve('-o', inbox);
+    const client = connect('--file', path);
     await client.until(/25 %/);
     client.kill('SIGKILL');
     await service.until(/client 1 is gone/);
-    expect(readdirSync(directory)).toEqual([]);
+    expect(readdirSync(inbox)).toEqual([]);
   });
 
   it('says that nobody listens, and that the name is taken', async () => {

@@ -49,7 +49,7 @@ const FUNCTIONS = `function __verbs_look
       set value no
     else if test $ended = no -a "$word" = --
       set ended yes
-    else if test $ended = no; and string match -q -- '-?*' $word
+    else if test $ended = no; and string match -qr -- '^-.' $word
       if contains -- $word $__verbs_valued
         set value yes
       end
