@@ -46,6 +46,8 @@ export class Root {
   get prefix() {
     const shared = [...new Set([tmpdir(), checkout])];
     const mounts = [
+      // A mount point itself: `ip netns` changes how / is mounted.
+      'mount --bind "$0" "$0"',
       'mount -t proc proc "$0/proc"',
       ...['/sys', '/dev'].map((path) => `mount --rbind ${path} "$0${path}"`),
       // This machine's certificates, for its registries.
