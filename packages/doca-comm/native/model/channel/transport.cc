@@ -98,14 +98,16 @@ doca_error_t Transport::announce(Peer& peer, FrameKind kind, std::uint32_t consu
 }
 
 doca_error_t Transport::send(Peer& peer, const void* message, std::size_t size) {
-  const bool fits = !peer.connection->established() || size <= peer.connection->max_message();
-  if (const doca_error_t error = sendable(peer); error != DOCA_SUCCESS && (fits || error != DOCA_ERROR_AGAIN)) {
-    return error;
-  }
-  if (!fits) return DOCA_ERROR_INVALID_VALUE;
-  if (const int error = peer.connection->send(message, size)) {
+  const doca_error_t error = sendable(peer);
+  const bool full = error == DOCA_ERROR_AGAIN;
+  if (error != DOCA_SUCCESS && !full) return error;
+  // A message that never fits is not to be tried again. (In the shorter form of these lines, GCC 14 inverts the
+  // condition.)
+  if (size > peer.connection->max_message()) return DOCA_ERROR_INVALID_VALUE;
+  if (full) return error;
+  if (const int failed = peer.connection->send(message, size)) {
     // post_send gives EINVAL for a queue pair that is not in a state to send.
-    return error_of(error, error == EINVAL ? DOCA_ERROR_INITIALIZATION : DOCA_ERROR_UNKNOWN);
+    return error_of(failed, failed == EINVAL ? DOCA_ERROR_INITIALIZATION : DOCA_ERROR_UNKNOWN);
   }
   ++peer.current.send_messages;
   peer.current.send_bytes += size;
