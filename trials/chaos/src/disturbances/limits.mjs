@@ -73,7 +73,7 @@ const full = {
   options: ({ directory }) => `,capture=${join(directory, 'disk/capture-%p-%d')}`,
   async act({ victim, directory, random, sleep }) {
     const disk = `/proc/${victim.pid}/root${directory}/disk`;
-    const deadline = performance.now() + 10_000;
+    const deadline = performance.now() + 30_000; // of a busy machine
     while (statfsSync(disk).bfree > 0) {
       if (performance.now() > deadline) throw new Error('the capture does not fill the disk');
       await sleep(10);

@@ -116,7 +116,12 @@ bool Peer::has_answer() const {
 }
 
 void Peer::kill() const { ::kill(pid_, SIGKILL); }
-void Peer::stop() const { ::kill(pid_, SIGSTOP); }
+void Peer::stop() const {
+  ::kill(pid_, SIGSTOP);
+  // On a busy machine it may run on for a while.
+  siginfo_t info;
+  require(waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED) == 0, "a process does not stop");
+}
 void Peer::go_on() const { ::kill(pid_, SIGCONT); }
 
 bool Peer::alive() const { return waitpid(pid_, nullptr, WNOHANG) == 0; }

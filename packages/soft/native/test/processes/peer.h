@@ -42,7 +42,7 @@ class Peer {
   }
   bool has_answer() const;
   void kill() const;
-  void stop() const;   // SIGSTOP
+  void stop() const;   // SIGSTOP, and waits for it
   void go_on() const;  // SIGCONT
   bool alive() const;
 
