@@ -1,24 +1,7 @@
-import { expect, it } from 'vitest';
-import { programPath, run } from '../helpers/program.js';
+import { it } from 'vitest';
+import { programPath } from '../helpers/program.js';
+import { expectHostileShare } from '../shared/hostile-share.js';
 
-interface Report {
-  failures: number[];
-  made: number;
-  returned: number;
-  neverMade: string[];
-  undescribed: string[];
-}
-
-// A share of `npm run trial hostile`, which runs under AddressSanitizer.
 it('every call of random hostile sequences returns or throws what is promised, and nothing is left over', async () => {
-  const args = ['--seed', '4', '--sequences', '300'];
-  const ended = await run(programPath('hostile.mjs'), { args, nodeArgs: ['--expose-gc', '--no-warnings'] });
-  expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
-  const report = JSON.parse(ended.stdout) as Report;
-  expect(report.failures).toEqual([]);
-  // A public call without arguments in test/programs/hostile/calls-*.mjs would be left out in silence.
-  expect(report.undescribed).toEqual([]);
-  // Both kinds of ends are frequent, or the sequences say little.
-  expect(report.returned).toBeGreaterThan(1000);
-  expect(report.made - report.returned).toBeGreaterThan(1000);
+  await expectHostileShare(programPath('hostile.mjs'));
 }, 300_000);
