@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import process from 'node:process';
 import { Problem } from '../../setup/src/problem.mjs';
 import { mustRun, outputOf } from '../../setup/src/shell.mjs';
@@ -25,21 +25,22 @@ export const target = targetOf(process.arch);
  * Fills `prebuilds/` of a package from what its build left, stripped, and removes what is there for other machines. The
  * debug symbols go to `build/debug/`, for gdb's `set debug-file-directory`.
  * @param {Package} package_
+ * @param {{ forOthers?: boolean }} [options] false: they are for this machine only, and may need what it has
  * @returns {Prebuilt[]}
  */
-export function prebuild(package_) {
+export function prebuild(package_, options = {}) {
   rmSync(join(package_.folder, 'prebuilds'), { recursive: true, force: true });
-  return addPrebuilt(package_, { from: package_.folder, arch: process.arch });
+  return addPrebuilt(package_, { from: package_.folder, arch: process.arch, ...options });
 }
 
 /**
  * Adds the files for one machine to `prebuilds/` of a package.
  * @param {Package} package_
- * @param {{ from: string, arch: string, tools?: string }} build `from` is the folder that the package was built in; `tools`
- *   is the prefix of the programs that read its files
+ * @param {{ from: string, arch: string, tools?: string, forOthers?: boolean }} build `from` is the folder that the package was
+ *   built in; `tools` is the prefix of the programs that read its files
  * @returns {Prebuilt[]}
  */
-export function addPrebuilt({ name, folder }, { from, arch, tools = '' }) {
+export function addPrebuilt({ name, folder }, { from, arch, tools = '', forOthers = true }) {
   const built = builtFiles(from);
   if (built.length === 0) throw new Problem(`${name} is not built: npm run build`);
   const into = join(folder, 'prebuilds', targetOf(arch));
@@ -50,7 +51,9 @@ export function addPrebuilt({ name, folder }, { from, arch, tools = '' }) {
   }
   const files = built.map(({ path, place }) => {
     strip(tools, path, join(into, place), join(debug, `${place}.debug`));
-    return describe(tools, folder, join(into, place));
+    const file = describe(tools, folder, join(into, place));
+    if (forOthers) refuseTooNew(file);
+    return file;
   });
   if (readdirSync(join(into, 'dropin')).length === 0) rmSync(join(into, 'dropin'), { recursive: true });
   return files;
@@ -105,13 +108,15 @@ function strip(tools, from, to, symbols) {
 function describe(tools, folder, path) {
   const text = outputOf(`${tools}objdump`, ['-T', path]);
   if (text === undefined) throw new Problem(`objdump cannot read ${path}`);
-  const needs = neededVersions(text);
+  return { file: relative(folder, path), bytes: statSync(path).size, needs: neededVersions(text) };
+}
+
+/** @param {Prebuilt} prebuilt */
+function refuseTooNew({ file, needs }) {
   const wrong = tooNew(needs);
-  if (wrong.length > 0) {
-    throw new Problem(
-      `${basename(path)} needs ${wrong.join(', ')}, which supported distributions lack: find the symbol with ` +
-        `"objdump -T ${path}", and do without it`,
-    );
-  }
-  return { file: relative(folder, path), bytes: statSync(path).size, needs };
+  if (wrong.length === 0) return;
+  throw new Problem(
+    `${file} needs ${wrong.join(', ')}, which supported distributions lack: build on Debian 12, or find the symbol with ` +
+      '"objdump -T" and do without it',
+  );
 }

@@ -1,4 +1,5 @@
 // The packages as users get them: installed from their archives, without scripts and without compilers.
+import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
@@ -7,6 +8,7 @@ import { root } from '../../setup/src/paths.mjs';
 import { npm } from '../src/managers.mjs';
 import { tarballLimits } from '../src/limits.mjs';
 import { target } from '../src/prebuild.mjs';
+import { tooNew } from '../src/symbols.mjs';
 import { commonJs, HELLO, HELLO_OUTPUT } from './hello.js';
 import { agedTable, caged, patch, Project } from './project.js';
 import { OLD_CORE } from './published.js';
@@ -73,6 +75,14 @@ beforeAll(() => {
 afterAll(() => {
   small.remove();
   whole.remove();
+});
+
+test('what was built needs nothing that supported distributions lack', ({ skip }) => {
+  const compiler = execFileSync('c++', ['-dumpversion'], { encoding: 'utf8' }).trim();
+  skip(Number.parseInt(compiler) > 12, `GCC ${compiler} is newer than that of Debian 12, where releases are built`);
+  expect(
+    published.prebuilt.flatMap(({ file, needs }) => tooNew(needs).map((version) => `${file}: ${version}`)),
+  ).toEqual([]);
 });
 
 test('core and soft install alone, and bring nothing of the vendors', { timeout: PATIENCE }, () => {

@@ -6,7 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { prebuildArm64 } from '../src/cross.mjs';
 import { pack, packDependencies, type Tarball, tarballAt } from '../src/pack.mjs';
 import { applications, type Package, publishedPackages } from '../src/packages.mjs';
-import { prebuild } from '../src/prebuild.mjs';
+import { prebuild, type Prebuilt } from '../src/prebuild.mjs';
 import { serveRegistry } from '../src/registry.mjs';
 
 /** All packages of the workspace as users get them, in a registry that the test runner serves. */
@@ -15,6 +15,7 @@ export interface Published {
   /** Of these packages. */
   tarballs: Tarball[];
   registry: string;
+  prebuilt: Prebuilt[];
 }
 
 /** A version of @verbs/core that no package accepts any more. */
@@ -44,7 +45,7 @@ export default async function publish(project: TestProject): Promise<() => Promi
   const packages = publishedPackages();
   const folder = mkdtempSync(join(tmpdir(), 'verbs-published-'));
   const native = packages.filter((each) => each.native);
-  for (const each of native) prebuild(each);
+  const prebuilt = native.flatMap((each) => prebuild(each, { forOthers: false }));
   if (process.env['VERBS_PACKED_ARM64'] === '1') prebuildArm64(native, process.env);
   const tarballs = packages.map((each) => pack(each, join(folder, 'own'), process.env));
   const apps = applications().map((each) => pack(each, join(folder, 'apps'), process.env));
@@ -54,7 +55,7 @@ export default async function publish(project: TestProject): Promise<() => Promi
     .map((each) => older(each, OLD_CORE, folder));
   // The last one of a name is the latest.
   const registry = await serveRegistry([...old, ...tarballs, ...apps, ...others]);
-  project.provide('published', { packages, tarballs, registry: registry.url });
+  project.provide('published', { packages, tarballs, registry: registry.url, prebuilt });
   return async () => {
     await registry.close();
     rmSync(folder, { recursive: true });

@@ -24,7 +24,7 @@ static const struct {
 
 static int listener = -1;
 
-static void answer(FILE *out, char *line) {
+static void answer(int connection, char *line) {
   char *rest = NULL;
   const char *name = strtok_r(line, " \n", &rest);
   long long numbers[4] = {0};
@@ -39,21 +39,29 @@ static void answer(FILE *out, char *line) {
     if (strcmp(commands[i].name, name) == 0) failed = commands[i].run(numbers, result, sizeof result);
   }
   if (failed)
-    fprintf(out, "error %d\n", failed);
+    dprintf(connection, "error %d\n", failed);
   else
-    fprintf(out, "ok %s\n", result);
-  fflush(out);
+    dprintf(connection, "ok %s\n", result);
+}
+
+// No stream of the C library: it would be locked while this thread waits, and since 2.41 exit() waits for it.
+static bool read_line(int connection, char *line, size_t room) {
+  for (size_t length = 0; length + 1 < room;) {
+    if (read(connection, line + length, 1) != 1) return false;
+    if (line[length++] != '\n') continue;
+    line[length] = '\0';
+    return true;
+  }
+  return false;
 }
 
 static void *serve(void *unused) {
   (void)unused;
   const int connection = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
   if (connection < 0) return NULL;
-  FILE *in = fdopen(connection, "r+");
-  if (!in) return NULL;
   char line[256];
-  while (fgets(line, sizeof line, in)) answer(in, line);
-  fclose(in);
+  while (read_line(connection, line, sizeof line)) answer(connection, line);
+  close(connection);
   return NULL;
 }
 

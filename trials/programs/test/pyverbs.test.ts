@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { required } from '../pyverbs/required.mjs';
+import { isGone, required } from '../pyverbs/required.mjs';
 import { runSuite } from '../pyverbs/suite.mjs';
 import type { Outcomes } from '../pyverbs/summary.mjs';
 
@@ -12,7 +12,8 @@ describe("rdma-core's tests of libibverbs", () => {
     });
   }, 330_000);
 
-  it.each(required)('%s', (name) => {
+  it.for(required)('%s', (name, { skip }) => {
+    skip(isGone(outcomes, name), 'this release of rdma-core has no such test');
     expect(outcomes[name]).toEqual({ outcome: 'passed', reason: '' });
   });
 

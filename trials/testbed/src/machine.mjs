@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -231,7 +231,17 @@ function qemuArguments(kernel, job, folder) {
   }
   if (job.tap !== undefined) {
     args.push('-netdev', `tap,id=net,ifname=${job.tap},script=no,downscript=no`);
-    args.push('-device', 'virtio-net-pci,netdev=net,host_mtu=9000');
+    args.push('-device', ['virtio-net-pci', 'netdev=net', 'host_mtu=9000', ...wholeFrames()].join(','));
   }
   return args;
+}
+
+/**
+ * Since QEMU 8.2 the host hands the guest several datagrams as one, which a capture on the way takes for a frame: off, so that it has
+ * those that an adapter would see.
+ */
+function wholeFrames() {
+  const { stdout } = spawnSync('qemu-system-x86_64', ['-device', 'virtio-net-pci,help'], { encoding: 'utf8' });
+  const offered = ['guest_uso4', 'guest_uso6'].filter((property) => stdout.includes(`${property}=`));
+  return offered.map((property) => `${property}=off`);
 }
