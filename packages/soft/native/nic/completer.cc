@@ -7,6 +7,7 @@
 #include "nic/base/limits.h"
 #include "nic/core/completion.h"
 #include "nic/core/core.h"
+#include "nic/core/inline_completion.h"
 #include "nic/core/payload.h"
 #include "nic/core/work_request.h"
 #include "nic/requester.h"
@@ -165,7 +166,7 @@ namespace {
 void complete_oldest(Core& core, Qp& qp, std::uint32_t next_psn) {
   RequesterState& req = qp.req;
   const bool sending = req.position == qp.sq.head;
-  complete_send(core, qp, IBV_WC_SUCCESS);
+  complete_send_here(core, qp, IBV_WC_SUCCESS);
   if (!sending) return;
   // It was being retransmitted. The requests after it were not.
   req.position = qp.sq.head;

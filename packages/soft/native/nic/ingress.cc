@@ -233,8 +233,9 @@ void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame
 }
 
 // Whether the message is handled. Else its packet is: nothing has happened.
-bool Ingress::take_message(std::uint8_t port_num, const link::Message& message, std::span<const std::uint8_t> payload,
-                           const link::MessageEnds& ends) {
+[[gnu::always_inline]] inline bool Ingress::take_message(std::uint8_t port_num, const link::Message& message,
+                                                         std::span<const std::uint8_t> payload,
+                                                         const link::MessageEnds& ends) {
   if (!link::is_carried(message.opcode)) return false;
   Qp* qp = core_.qps.find(message.dest_qpn);
   if (qp == nullptr || qp->type != IBV_QPT_RC || qp->attr.port_num != port_num || !core_.port_of(*qp).is_plain() ||

@@ -73,7 +73,7 @@ std::uint32_t max_in_flight(const Qp& qp) {
   return qp.req.refers ? std::max(window, kReferredWindow / qp.mtu) : window;
 }
 
-bool is_congestion_window_full(const Qp& qp) {
+[[gnu::always_inline]] inline bool is_congestion_window_full(const Qp& qp) {
   const auto in_flight = static_cast<std::uint32_t>(psn_diff(qp.req.send_psn, qp.req.una_psn));
   return in_flight >= max_in_flight(qp);
 }
@@ -334,7 +334,8 @@ Step send_short(Core& core, Qp& qp, SendWqe& wqe, const WorkRequestInfo& info, N
 }
 
 // The same as a message, where the peer is another process and nobody looks at packets. False: it needs a packet.
-bool send_message(Core& core, Qp& qp, SendWqe& wqe, const WorkRequestInfo& info, Nanos now) {
+[[gnu::always_inline]] inline bool send_message(Core& core, Qp& qp, SendWqe& wqe, const WorkRequestInfo& info,
+                                                Nanos now) {
   RequesterState& req = qp.req;
   const std::uint8_t opcode = wire::make_opcode(wire::Transport::kRc, info.only);
   link::MessageWay* way = way_of(core, qp);

@@ -180,10 +180,9 @@ bool PacketEngine::receive(Nanos now) {
   // Never fails: work for which there is no memory is done later, or its frame is lost.
   const auto work = [&] {
     bool more = false;
-    const std::function<void()> flush_all = [this] { flush(); };  // so small that it needs no memory
     for (std::size_t i = 0; i < ports_.size(); ++i) {
       ports_[i]->advance(now);
-      PortReceiver receiver(*nic_, flush_all, static_cast<std::uint8_t>(i + 1), now);
+      PortReceiver receiver(*nic_, flush_all_, static_cast<std::uint8_t>(i + 1), now);
       more |= ports_[i]->receive(receiver, kReceiveBudget) >= kReceiveBudget;
     }
     if (RawPackets* raw = raw_in_use()) {

@@ -87,6 +87,7 @@ class PacketEngine final : public Engine, private nic::NumberSource {
   std::unique_ptr<Management> management_;
   std::unique_ptr<CounterSlot> counters_;  // nullptr: the NIC counts for itself
   std::unique_ptr<nic::Nic> nic_;
+  const std::function<void()> flush_all_ = [this] { flush(); };
   // transmit() looks at messages only until then, that many times.
   Nanos quiet_until_ = INT64_MIN;
   unsigned looks_in_ = 0;

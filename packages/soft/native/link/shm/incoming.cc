@@ -75,7 +75,8 @@ bool Incoming::confirm(bool copied) {
 }
 
 // In the ring, where the peer may change it: the message is copied, and nothing but the copy is looked at.
-bool Incoming::hand_over_message(Receiver& receiver, std::span<const std::uint8_t> record) const {
+[[gnu::always_inline]] inline bool Incoming::hand_over_message(Receiver& receiver,
+                                                               std::span<const std::uint8_t> record) const {
   Message message;
   if (record.size() < sizeof message || forwards()) return false;
   std::memcpy(&message, record.data(), sizeof message);

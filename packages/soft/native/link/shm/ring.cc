@@ -12,36 +12,10 @@
 #include "guard/access_guard.h"
 
 namespace verbs::soft::link {
+
+using namespace ring;
+
 namespace {
-
-// A record is a word with the size and the form of its frame, the frame's epoch, and the frame. It is not split: where
-// it does not fit before the end of the ring, a word alone stands for the rest.
-constexpr std::size_t kAlign = 8;
-constexpr std::size_t kSizeField = 8;
-constexpr std::uint32_t kNothing = 0;  // the word of a record that is not visible
-constexpr unsigned kFormShift = 30;
-constexpr std::uint32_t kRest = 1u << 29;
-constexpr std::uint32_t kSizeMask = kRest - 1;
-constexpr std::size_t kEpochOffset = 4;
-
-std::size_t record_size(std::size_t frame) { return (kSizeField + frame + kAlign - 1) & ~(kAlign - 1); }
-std::size_t offset_of(std::uint64_t position) { return static_cast<std::size_t>(position) & (kRingCapacity - 1); }
-static_assert((kRingCapacity & (kRingCapacity - 1)) == 0);
-
-// The word is read and written as one value, whatever the other end does meanwhile.
-std::atomic_ref<std::uint32_t> word_at(std::uint8_t* record) {
-  return std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(record));
-}
-
-// A transfer of a cache line from the other processor takes up to a quarter of a microsecond. So the lines of a short
-// record are asked for all at once: by the reader when it sees that they are there, and by the writer while it waits
-// for the answer. Long rows of frames need no help.
-constexpr std::size_t kLine = 64;
-constexpr std::size_t kShort = 4 * kLine;
-
-void fetch_to_read(const std::uint8_t* record, std::size_t size) {
-  for (std::size_t at = kLine; at < size + kLine; at += kLine) __builtin_prefetch(record + at);
-}
 
 // From the next line on: the reader still reads the one before.
 void fetch_to_write(std::uint8_t* records, std::uint64_t from) {
@@ -55,8 +29,6 @@ void fetch_to_write(std::uint8_t* records, std::uint64_t from) {
 #endif
   }
 }
-
-std::atomic_ref<std::uint32_t> epoch_at(std::uint8_t* record) { return word_at(record + kEpochOffset); }
 
 }  // namespace
 
@@ -105,42 +77,6 @@ bool RingReader::read_offers(OfferedMemory::List* offers, std::uint32_t* version
   return *version % 2 == 0 && header_->offers_version.load(kRelaxed) == *version;
 }
 
-// A record at `position`, behind those that are there.
-void RingWriter::add(std::uint64_t position, std::uint32_t word) {
-  if (first_word_ == kNothing) {
-    first_word_ = word;  // what stands there is the zero behind the last visible record
-  } else {
-    word_at(records_ + offset_of(position)).store(word, std::memory_order_relaxed);
-  }
-}
-
-// The rest of the ring, where the record does not fit into it.
-std::size_t RingWriter::skipped_before(std::size_t record) const {
-  const std::size_t rest = kRingCapacity - offset_of(head_);
-  return record <= rest ? 0 : rest;
-}
-
-std::uint8_t* RingWriter::reserve(std::size_t size) {
-  if (broken_ || size == 0 || size > wire::kMaxFrame) return nullptr;
-  const std::size_t record = record_size(size);
-  const std::size_t skipped = skipped_before(record);
-  const std::size_t needed = skipped + record + kSizeField;  // with the zero behind it
-  if (!has_room(needed) && !(look_at_tail() && has_room(needed))) return nullptr;
-  return records_ + offset_of(head_ + skipped) + kSizeField;
-}
-
-void RingWriter::commit(std::size_t size, FrameForm form, std::uint32_t epoch) {
-  const std::size_t record = record_size(size);
-  if (const std::size_t skipped = skipped_before(record); skipped != 0) {
-    add(head_, kRest);
-    head_ += skipped;
-  }
-  epoch_at(records_ + offset_of(head_)).store(epoch, std::memory_order_relaxed);
-  add(head_, static_cast<std::uint32_t>(size) | static_cast<std::uint32_t>(form) << kFormShift);
-  head_ += record;
-  word_at(records_ + offset_of(head_)).store(kNothing, std::memory_order_relaxed);
-}
-
 bool RingWriter::write(std::span<const std::uint8_t> frame, FrameForm form, std::uint32_t epoch) {
   std::uint8_t* at = reserve(frame.size());
   if (at == nullptr) return false;
@@ -165,37 +101,6 @@ bool RingWriter::wake() {
   if (wanted % 2 == 0 || wanted == rung_) return false;
   rung_ = wanted;
   return true;
-}
-
-bool RingReader::has_frame() const {
-  return word_at(records_ + offset_of(tail_)).load(std::memory_order_relaxed) != kNothing;
-}
-
-RingReader::Next RingReader::read(std::uint8_t* room, RingRecord* read) {
-  if (broken_) return Next::kBroken;
-  std::uint64_t at = tail_;
-  std::uint32_t word = word_at(records_ + offset_of(at)).load(std::memory_order_seq_cst);
-  if (word == kNothing) return Next::kNone;
-  if (word == kRest) {
-    at += kRingCapacity - offset_of(at);
-    word = word_at(records_).load(std::memory_order_relaxed);
-  }
-  const std::uint32_t form = word >> kFormShift;
-  const std::uint32_t length = word & kSizeMask;
-  const std::size_t record = record_size(length);
-  static_assert(static_cast<unsigned>(FrameForm::kMessage) == UINT32_MAX >> kFormShift);  // any form is one
-  if (length == 0 || length > wire::kMaxFrame || (word & kRest) != 0 || record > kRingCapacity - offset_of(at)) {
-    broken_ = true;
-    return Next::kBroken;
-  }
-  std::uint8_t* const begin = records_ + offset_of(at);
-  if (record <= kShort) fetch_to_read(begin, record);
-  const bool stays = static_cast<FrameForm>(form) == FrameForm::kMessage;
-  if (!stays) std::memcpy(room, begin + kSizeField, length);
-  *read = {stays ? begin + kSizeField : room, length, static_cast<FrameForm>(form),
-           epoch_at(begin).load(std::memory_order_relaxed)};
-  tail_ = at + record;
-  return Next::kFrame;
 }
 
 bool RingReader::release() {

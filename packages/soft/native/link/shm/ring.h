@@ -168,6 +168,113 @@ class RingReader {
   bool broken_ = false;
 };
 
+// What each message goes through is inline.
+
+namespace ring {
+
+// A record is a word with the size and the form of its frame, the frame's epoch, and the frame. It is not split: where
+// it does not fit before the end of the ring, a word alone stands for the rest.
+inline constexpr std::size_t kAlign = 8;
+inline constexpr std::size_t kSizeField = 8;
+inline constexpr std::uint32_t kNothing = 0;  // the word of a record that is not visible
+inline constexpr unsigned kFormShift = 30;
+inline constexpr std::uint32_t kRest = 1u << 29;
+inline constexpr std::uint32_t kSizeMask = kRest - 1;
+inline constexpr std::size_t kEpochOffset = 4;
+
+inline std::size_t record_size(std::size_t frame) { return (kSizeField + frame + kAlign - 1) & ~(kAlign - 1); }
+inline std::size_t offset_of(std::uint64_t position) {
+  return static_cast<std::size_t>(position) & (kRingCapacity - 1);
+}
+static_assert((kRingCapacity & (kRingCapacity - 1)) == 0);
+
+// The word is read and written as one value, whatever the other end does meanwhile.
+inline std::atomic_ref<std::uint32_t> word_at(std::uint8_t* record) {
+  return std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(record));
+}
+
+// A transfer of a cache line from the other processor takes up to a quarter of a microsecond. So the lines of a short
+// record are asked for all at once: by the reader when it sees that they are there, and by the writer while it waits
+// for the answer. Long rows of frames need no help.
+inline constexpr std::size_t kLine = 64;
+inline constexpr std::size_t kShort = 4 * kLine;
+
+inline void fetch_to_read(const std::uint8_t* record, std::size_t size) {
+  for (std::size_t at = kLine; at < size + kLine; at += kLine) __builtin_prefetch(record + at);
+}
+
+inline std::atomic_ref<std::uint32_t> epoch_at(std::uint8_t* record) { return word_at(record + kEpochOffset); }
+
+}  // namespace ring
+
+// A record at `position`, behind those that are there.
+inline void RingWriter::add(std::uint64_t position, std::uint32_t word) {
+  if (first_word_ == ring::kNothing) {
+    first_word_ = word;  // what stands there is the zero behind the last visible record
+  } else {
+    ring::word_at(records_ + ring::offset_of(position)).store(word, std::memory_order_relaxed);
+  }
+}
+
+// The rest of the ring, where the record does not fit into it.
+inline std::size_t RingWriter::skipped_before(std::size_t record) const {
+  const std::size_t rest = kRingCapacity - ring::offset_of(head_);
+  return record <= rest ? 0 : rest;
+}
+
+inline std::uint8_t* RingWriter::reserve(std::size_t size) {
+  if (broken_ || size == 0 || size > wire::kMaxFrame) return nullptr;
+  const std::size_t record = ring::record_size(size);
+  const std::size_t skipped = skipped_before(record);
+  const std::size_t needed = skipped + record + ring::kSizeField;  // with the zero behind it
+  if (!has_room(needed) && !(look_at_tail() && has_room(needed))) return nullptr;
+  return records_ + ring::offset_of(head_ + skipped) + ring::kSizeField;
+}
+
+inline void RingWriter::commit(std::size_t size, FrameForm form, std::uint32_t epoch) {
+  const std::size_t record = ring::record_size(size);
+  if (const std::size_t skipped = skipped_before(record); skipped != 0) {
+    add(head_, ring::kRest);
+    head_ += skipped;
+  }
+  ring::epoch_at(records_ + ring::offset_of(head_)).store(epoch, std::memory_order_relaxed);
+  add(head_, static_cast<std::uint32_t>(size) | static_cast<std::uint32_t>(form) << ring::kFormShift);
+  head_ += record;
+  ring::word_at(records_ + ring::offset_of(head_)).store(ring::kNothing, std::memory_order_relaxed);
+}
+
+inline bool RingReader::has_frame() const {
+  return ring::word_at(records_ + ring::offset_of(tail_)).load(std::memory_order_relaxed) != ring::kNothing;
+}
+
+inline RingReader::Next RingReader::read(std::uint8_t* room, RingRecord* read) {
+  if (broken_) return Next::kBroken;
+  std::uint64_t at = tail_;
+  std::uint32_t word = ring::word_at(records_ + ring::offset_of(at)).load(std::memory_order_seq_cst);
+  if (word == ring::kNothing) return Next::kNone;
+  if (word == ring::kRest) {
+    at += kRingCapacity - ring::offset_of(at);
+    word = ring::word_at(records_).load(std::memory_order_relaxed);
+  }
+  const std::uint32_t form = word >> ring::kFormShift;
+  const std::uint32_t length = word & ring::kSizeMask;
+  const std::size_t record = ring::record_size(length);
+  static_assert(static_cast<unsigned>(FrameForm::kMessage) == UINT32_MAX >> ring::kFormShift);  // any form is one
+  if (length == 0 || length > wire::kMaxFrame || (word & ring::kRest) != 0 ||
+      record > kRingCapacity - ring::offset_of(at)) {
+    broken_ = true;
+    return Next::kBroken;
+  }
+  std::uint8_t* const begin = records_ + ring::offset_of(at);
+  if (record <= ring::kShort) ring::fetch_to_read(begin, record);
+  const bool stays = static_cast<FrameForm>(form) == FrameForm::kMessage;
+  if (!stays) std::memcpy(room, begin + ring::kSizeField, length);
+  *read = {stays ? begin + ring::kSizeField : room, length, static_cast<FrameForm>(form),
+           ring::epoch_at(begin).load(std::memory_order_relaxed)};
+  tail_ = at + record;
+  return Next::kFrame;
+}
+
 // Memory that two processes have mapped. It is sealed against any change of its size, so that no access to it can
 // fault, whatever the other process does. A forked child does not get it.
 
