@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { boolean, integer, object, rangeError, typeError, u64 as checkU64 } from './validate.js';
+import { boolean, integer, object, rangeError, typeError, u64 as checkU64, valueError } from './validate.js';
 
 /**
  * Checks a value and returns it in the form that the native call takes. `path` names it in errors: 'attr.grh.dgid'. The
@@ -135,9 +135,21 @@ export function list<T>(check: Check<T>, max = Infinity): Check<T[]> {
   };
 }
 
-/** A Uint8Array, of any realm. */
+/** Whether the memory of a view is gone: of a detached buffer there is no other view. */
+export function isDetached({ byteLength, buffer }: ArrayBufferView): boolean {
+  if (byteLength !== 0) return false;
+  try {
+    new Uint8Array(buffer);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** A Uint8Array with its memory, of any realm. */
 export const uint8Array: Check<Uint8Array> = (value, path) => {
   if (!types.isUint8Array(value)) throw typeError(path, 'a Uint8Array', value);
+  if (isDetached(value)) throw valueError(path, 'is detached: its buffer was transferred');
   return value;
 };
 

@@ -4,7 +4,7 @@ import { errno } from '../base/errno.js';
 import { u64 } from '../base/fields.js';
 import { brief } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
-import type { WaitOptions } from '../base/wait-options.js';
+import { signalOf, type WaitOptions } from '../base/wait-options.js';
 import { CompCntrType, enumName } from '../enums/index.js';
 import { Resource } from '../lifetime/resource.js';
 import type { Context } from '../types/objects.js';
@@ -89,7 +89,8 @@ export class CompletionCounter extends Resource {
    * @throws the reason of `signal` if it aborts
    * @example await counter.reach(8n, { signal: AbortSignal.timeout(1000) });
    */
-  async reach(value: bigint | number, { signal }: WaitOptions = {}): Promise<bigint> {
+  async reach(value: bigint | number, options?: WaitOptions): Promise<bigint> {
+    const signal = signalOf(options);
     const wanted = u64()(value, 'value');
     const errors = this.readErrors();
     const look = () => {

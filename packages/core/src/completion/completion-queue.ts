@@ -19,7 +19,7 @@ import {
   kVacancies,
 } from '../base/symbols.js';
 import { boolean, integer, rangeError, typeError } from '../base/validate.js';
-import type { WaitOptions } from '../base/wait-options.js';
+import { signalOf, type WaitOptions } from '../base/wait-options.js';
 import { WcExFlags } from '../enums/index.js';
 import { illegalConstructor, Resource } from '../lifetime/resource.js';
 import type { Context, ProtectionDomain } from '../types/objects.js';
@@ -173,12 +173,12 @@ export class CompletionQueue extends Resource {
    * await cq.wait({ signal: AbortSignal.timeout(1000) });
    * const found = cq.poll();
    */
-  wait(options: WaitOptions = {}): Promise<void> {
+  wait(options?: WaitOptions): Promise<void> {
     return handled(this.#wait(options));
   }
 
-  async #wait({ signal }: WaitOptions): Promise<void> {
-    await this.#dispatcher.wait(signal);
+  async #wait(options: WaitOptions | undefined): Promise<void> {
+    await this.#dispatcher.wait(signalOf(options));
   }
 
   /**

@@ -4,7 +4,7 @@ import { formatGuid } from '../base/gid.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { kElement, kEvents } from '../base/symbols.js';
 import { integer } from '../base/validate.js';
-import type { WaitOptions } from '../base/wait-options.js';
+import { signalOf, type WaitOptions } from '../base/wait-options.js';
 import { CompletionChannel } from '../completion/completion-channel.js';
 import { type CompCntrCaps, CompletionCounter } from '../completion/completion-counter.js';
 import { CompletionQueue } from '../completion/completion-queue.js';
@@ -394,8 +394,8 @@ export class Context extends Resource {
    * @throws VerbsError with the library's errno if events cannot be read
    * @example for await (const { name, portNum } of ctx.asyncEvents()) console.log(name, portNum);
    */
-  asyncEvents({ signal }: WaitOptions = {}): AsyncGenerator<AsyncEvent, void, undefined> {
-    return this.#events.iterate(signal);
+  asyncEvents(options?: WaitOptions): AsyncGenerator<AsyncEvent, void, undefined> {
+    return this.#events.iterate(signalOf(options));
   }
 
   /**

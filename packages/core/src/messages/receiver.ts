@@ -5,7 +5,7 @@ import { fields, maybe, or, range, u32 } from '../base/fields.js';
 import { excused, handled } from '../base/handled.js';
 import { kAwait, kEnd, kGiveUp } from '../base/symbols.js';
 import { rangeError, typeError } from '../base/validate.js';
-import type { WaitOptions } from '../base/wait-options.js';
+import { signalOf, type WaitOptions } from '../base/wait-options.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import type { WorkCompletion } from '../completion/work-completion.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
@@ -123,12 +123,13 @@ export class Receiver implements AsyncIterable<Message>, Disposable {
    * @throws CompletionError if the queue pair failed, after the messages that had arrived
    * @example const message = await receiver(qp).next({ signal: AbortSignal.timeout(1000) });
    */
-  next(options: WaitOptions = {}): Promise<Message | undefined> {
+  next(options?: WaitOptions): Promise<Message | undefined> {
     // A program may call it before it sends what the message answers.
     return handled(this.#next(options));
   }
 
-  async #next({ signal }: WaitOptions): Promise<Message | undefined> {
+  async #next(options: WaitOptions | undefined): Promise<Message | undefined> {
+    const signal = signalOf(options);
     for (;;) {
       signal?.throwIfAborted();
       const first = this.#arrived.shift();

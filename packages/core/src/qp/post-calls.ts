@@ -4,7 +4,7 @@ import { fields, unchecked } from '../base/fields.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { PostError } from '../base/records.js';
 import { kAwait, kPresentState, kVacancies } from '../base/symbols.js';
-import type { WaitOptions } from '../base/wait-options.js';
+import { signalOf, type WaitOptions } from '../base/wait-options.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import { ReceiveElements } from '../posting/receive-elements.js';
 import type { WorkCompletion } from '../completion/work-completion.js';
@@ -113,8 +113,9 @@ export function awaitSend(
   qp: QueuePair,
   calls: PostCalls,
   wr: SendWr,
-  { signal }: WaitOptions,
+  options: WaitOptions | undefined,
 ): Promise<WorkCompletion> {
+  const signal = signalOf(options);
   const { wrId, sendFlags, opcode } = awaitable(wr);
   return queueOf(qp.sendCq, 'sendCq', 'ibv_post_send')[kAwait]({ qp, wrId, opcode, signal }, (id) => {
     calls.sendAs(wr, { wrId: id, sendFlags: sendFlags | SendFlags.SIGNALED });
@@ -126,8 +127,9 @@ export function awaitRecv(
   qp: QueuePair,
   calls: PostCalls,
   wr: RecvWr,
-  { signal }: WaitOptions,
+  options: WaitOptions | undefined,
 ): Promise<WorkCompletion> {
+  const signal = signalOf(options);
   const { wrId } = awaitable(wr);
   const cq = queueOf(qp.recvCq, 'recvCq', 'ibv_post_recv');
   const elements = signal !== undefined || cq[kVacancies] ? new ReceiveElements(wr) : undefined;

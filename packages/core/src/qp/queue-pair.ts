@@ -488,7 +488,7 @@ export class QueuePair<out T extends number = QpType> extends Resource {
    *   rkey: peer.rkey,
    * });
    */
-  send(wr: SendWrOf<T>, options: WaitOptions = {}): Promise<WorkCompletion> {
+  send(wr: SendWrOf<T>, options?: WaitOptions): Promise<WorkCompletion> {
     return traced(this, { method: 'send', wr }, () => {
       this.use('ibv_post_send');
       return awaitSend(this, this.#post, wr, options);
@@ -516,7 +516,7 @@ export class QueuePair<out T extends number = QpType> extends Resource {
    *   }
    * }
    */
-  recv(wr: RecvWr, options: WaitOptions = {}): Promise<WorkCompletion> {
+  recv(wr: RecvWr, options?: WaitOptions): Promise<WorkCompletion> {
     const message = traced(this, { method: 'recv', wr }, () => {
       this.use('ibv_post_recv');
       return awaitRecv(this, this.#post, wr, options);

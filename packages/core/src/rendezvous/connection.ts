@@ -5,7 +5,7 @@ import { fields, maybe, range } from '../base/fields.js';
 import { gidBytes, gidText } from '../base/gid.js';
 import { excused } from '../base/handled.js';
 import { kEnd, kNotified } from '../base/symbols.js';
-import type { WaitOptions } from '../base/wait-options.js';
+import { abortSignal, type WaitOptions } from '../base/wait-options.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import type { WorkCompletion } from '../completion/work-completion.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
@@ -17,7 +17,7 @@ import type { QpEndpoint } from '../qp/endpoint.js';
 import type { QueuePair } from '../qp/queue-pair.js';
 import type { QpCap } from '../types/qp-attr.js';
 import type { Lines } from './lines.js';
-import { abortSignal, type CheckedOptions } from './options.js';
+import type { CheckedOptions } from './options.js';
 
 const DEFAULT_SIZE = 4096;
 /** Of buffers that the peer asks for. */
@@ -138,7 +138,8 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
    * Sends a message, from a buffer of the connection, and waits until the peer has it. The data may change as soon as
    * this returns.
    *
-   * @param options `signal` and `timeout` end the waiting, not the message: the peer may get it later
+   * @param options `signal` and `timeout` end the waiting, not the message: the peer may get it later. A program that sends it once
+   *   more gives it a number, so that the peer knows one that it has already
    * @throws RangeError for data that is longer than `receive.size` of the peer (or, of a peer without that option, of this
    *   side; default 4096)
    * @throws VerbsError ETIMEDOUT; ENOBUFS at once for a peer with neither `receive` nor `prepare`, which would never take it (for one

@@ -5,7 +5,7 @@ import { typeError } from '../base/validate.js';
 import { Connection } from './connection.js';
 import { Device } from './device.js';
 import { isObject, Lines, problem } from './lines.js';
-import { CONNECTION_FIELDS, type ConnectionOptions, signalOf } from './options.js';
+import { CONNECTION_FIELDS, type ConnectionOptions, givenSignal } from './options.js';
 
 /** The options of {@link dial}. */
 export interface DialOptions extends ConnectionOptions {
@@ -40,7 +40,7 @@ const dialOptions = fields({ ...CONNECTION_FIELDS, port: range(1, 65535), host: 
 export async function dial<PrivateData = unknown>(options: DialOptions): Promise<Connection<PrivateData>> {
   const given = dialOptions(options, 'options');
   const { host, port, privateData, timeout } = given;
-  const signal = signalOf(given);
+  const signal = givenSignal(given);
   signal?.throwIfAborted();
   const device = new Device(given.pd);
   const socket = connect({ host, port });

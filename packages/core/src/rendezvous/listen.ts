@@ -7,7 +7,7 @@ import { typeError } from '../base/validate.js';
 import { Connection } from './connection.js';
 import { Device } from './device.js';
 import { isObject, Lines } from './lines.js';
-import { CONNECTION_FIELDS, connectionOptions, type ConnectionOptions, signalOf } from './options.js';
+import { CONNECTION_FIELDS, connectionOptions, type ConnectionOptions, givenSignal } from './options.js';
 
 /** The options of {@link listen}. Those of connections are the defaults of {@link Request.accept}. */
 export interface ListenOptions extends ConnectionOptions {
@@ -50,7 +50,7 @@ const listenOptions = fields({
  */
 export async function listen<PrivateData = unknown>(options: ListenOptions = {}): Promise<Server<PrivateData>> {
   const given = listenOptions(options, 'options');
-  const signal = signalOf(given);
+  const signal = givenSignal(given);
   signal?.throwIfAborted();
   const device = new Device(given.pd);
   const tcp = createServer();
@@ -218,7 +218,7 @@ export class Request<PrivateData = unknown> {
     // eslint-disable-next-line @typescript-eslint/no-unused-vars -- the options of the server alone
     const { port, host, backlog, signal: ofServer, ...defaults } = this.#options;
     const given = connectionOptions({ ...defaults, ...options }, 'options');
-    const signal = signalOf(given);
+    const signal = givenSignal(given);
     this.#answer();
     const device = options.pd === undefined ? this.#device : new Device(options.pd);
     if (device === this.#device) device.use();

@@ -1,5 +1,6 @@
 import { fields, maybe, or, range, u31, u8, unchecked } from '../base/fields.js';
 import { typeError } from '../base/validate.js';
+import { abortSignal } from '../base/wait-options.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import type { QpType } from '../enums/index.js';
 import type { ReceiverOptions } from '../messages/receiver.js';
@@ -58,13 +59,7 @@ export const connectionOptions = fields(CONNECTION_FIELDS);
 /** The checked options. */
 export type CheckedOptions = ReturnType<typeof connectionOptions>;
 
-/** The check of an AbortSignal. */
-export const abortSignal = (value: unknown, path: string): AbortSignal => {
-  if (value instanceof AbortSignal) return value;
-  throw typeError(path, 'an AbortSignal', value);
-};
-
 /** The signal of the options. */
-export function signalOf({ signal }: { signal?: unknown }): AbortSignal | undefined {
+export function givenSignal({ signal }: { signal?: unknown }): AbortSignal | undefined {
   return signal === undefined ? undefined : abortSignal(signal, 'options.signal');
 }

@@ -4,8 +4,7 @@ import { onAbort } from '../base/abort.js';
 import { errno } from '../base/errno.js';
 import { closedError, VerbsError } from '../base/errors.js';
 import { typeError } from '../base/validate.js';
-import type { WaitOptions } from '../base/wait-options.js';
-import { signalOf } from '../rendezvous/options.js';
+import { signalOf, type WaitOptions } from '../base/wait-options.js';
 import { messagePort, type MessagePortOptions, type SocketMessagePort } from './message-port.js';
 
 // The protocol, over the values of a message port: each has one of these in front, and the number that its sender gave the call.
@@ -109,7 +108,7 @@ export class CallPort<Theirs extends Record<keyof Theirs, RemoteFunction> = AnyF
   async call<Name extends keyof Theirs & string>(
     name: Name,
     args: Parameters<Theirs[Name]>,
-    options: WaitOptions = {},
+    options?: WaitOptions,
   ): Promise<Awaited<ReturnType<Theirs[Name]>>> {
     if (typeof name !== 'string') throw typeError('name', 'the name of a function', name);
     if (!Array.isArray(args)) throw typeError('args', 'an array', args);

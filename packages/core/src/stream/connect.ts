@@ -1,9 +1,9 @@
 import { fields, maybe, or, range, u8, unchecked, flag } from '../base/fields.js';
 import { typeError } from '../base/validate.js';
+import { abortSignal } from '../base/wait-options.js';
 import { kindOf } from '../lifetime/resource.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import { dial } from '../rendezvous/dial.js';
-import { abortSignal } from '../rendezvous/options.js';
 import { BUFFER_FIELDS, type SocketBuffers } from './announcement.js';
 import { Socket, type SocketConnection, type SocketEnd } from './socket.js';
 

@@ -5,7 +5,7 @@ import v8 from 'node:v8';
 import { errno } from '../base/errno.js';
 import { closedError, VerbsError } from '../base/errors.js';
 import { fields, or, range } from '../base/fields.js';
-import { rangeError, typeError } from '../base/validate.js';
+import { rangeError, typeError, valueError } from '../base/validate.js';
 
 // The protocol, over the bytes of a socket: 8 bytes that say what follows, and 4 with the longest message that this side takes.
 // Then messages, each behind its length in 4 bytes; numbers in network order.
@@ -37,11 +37,14 @@ export interface MessagePortEvents<Received> {
   close: [];
 }
 
+/** A port takes all bytes of its socket. */
+const withPort = new WeakSet<Duplex>();
+
 const portOptions = fields({ maxBytes: or(range(1, LARGEST), 2 ** 26) });
 
 /**
  * JavaScript values in both directions over a socket: `postMessage` and 'message', in the form of the ports of
- * `node:worker_threads`. Both ends make one. A value is cloned as `structuredClone` does it, and may have any size up to `maxBytes`
+ * `node:worker_threads`. Both ends make one. A value is cloned by `v8.serialize`, and may have any size up to `maxBytes`
  * of the peer: objects, arrays, maps, sets, dates, bigints, errors, typed arrays, cycles; no functions, no classes.
  *
  * Everything is copied, typed arrays too: nothing can be transferred, nor shared, with another process. A typed array
@@ -105,6 +108,9 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
     super();
     if (!(socket instanceof Duplex)) throw typeError('socket', 'a Socket, or another Duplex of bytes', socket);
     this.#maxBytes = portOptions(options, 'options').maxBytes;
+    if (withPort.has(socket))
+      throw valueError('socket', 'has a port already, which takes all its bytes: make one port of it');
+    withPort.add(socket);
     this.socket = socket;
     const hello = Buffer.alloc(HELLO_BYTES);
     MAGIC.copy(hello);
@@ -140,7 +146,7 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
    * Sends a value. It is cloned now: the program may change it afterwards.
    *
    * @returns false when so much waits for the peer that the program should wait for 'drain'
-   * @throws Error DataCloneError for a value that cannot be cloned; RangeError for one that is longer than `maxBytes` of the peer;
+   * @throws Error that names a value that cannot be cloned; RangeError for one that is longer than `maxBytes` of the peer;
    *   VerbsError ERR_VERBS_CLOSED
    * @example
    * import { once } from 'node:events';

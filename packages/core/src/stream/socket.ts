@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { Duplex } from 'node:stream';
+import { addAbortSignal, Duplex } from 'node:stream';
 import { types } from 'node:util';
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
@@ -118,10 +118,11 @@ export class Socket extends Duplex {
       decodeStrings: true,
       readableHighWaterMark: READ_MARK,
       writableHighWaterMark: WRITE_MARK,
-      ...(signal && { signal }),
     });
     this.#start = start;
     this.#end = new SocketEnd(start.buffers);
+    // Not by the constructor of Duplex, which would destroy what is not there yet if the signal is aborted already.
+    if (signal !== undefined) addAbortSignal(signal, this);
   }
 
   /** This end's IP address, as far as the connection knows it. */

@@ -35,6 +35,19 @@ describe('send and recv', () => {
     expect(b.cq.poll()).toEqual([]);
   });
 
+  it('refuse an option that they do not know, and what is no signal', async () => {
+    const b = bench();
+    const [one] = pair(b);
+    const wr = { opcode: SEND, sgList: [{ mr: b.mr, length: 8 }] } as const;
+    const misspelt = { signl: AbortSignal.abort() } as never;
+    const refused = /options\.signl is not known here; known are signal/;
+    await expect(one.send(wr, misspelt)).rejects.toThrow(refused);
+    await expect(one.recv({ sgList: wr.sgList }, misspelt)).rejects.toThrow(refused);
+    await expect(b.cq.wait(misspelt)).rejects.toThrow(refused);
+    await expect(one.send(wr, { signal: 5 as never })).rejects.toThrow('options.signal must be an AbortSignal');
+    expect(b.cq.poll()).toEqual([]);
+  });
+
   it('leave the completions of others to those who poll, by every call', async () => {
     const b = bench();
     const [one, two] = pair(b);

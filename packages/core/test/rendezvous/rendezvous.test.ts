@@ -73,6 +73,10 @@ describe('listen and dial', () => {
     await expect(client.send('x'.repeat(65))).rejects.toThrow(
       'data.byteLength must be at most 64, the `receive.size` of the peer; received 65',
     );
+    const gone = new Uint8Array(8);
+    structuredClone(gone.buffer, { transfer: [gone.buffer] });
+    await expect(client.send(gone)).rejects.toThrow('data is detached');
+    await expect(client.send(gone.buffer)).rejects.toThrow('data is detached');
     // A longer message than this side's own buffers.
     await accepted.send('y'.repeat(10_000));
     expect((await client.messages.next())?.data.byteLength).toBe(10_000);

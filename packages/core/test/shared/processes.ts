@@ -10,8 +10,8 @@ async function runModule(program: string, module: URL, devices: string): Promise
   const options = { env: { ...process.env, VERBS_SOFT: devices }, timeout: HANG, killSignal: 'SIGKILL' } as const;
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    // A garbage collector of several threads ends the process when one of them finds no memory for itself.
-    ['--no-warnings', '--single-threaded-gc', path, fileURLToPath(module)],
+    // A thread of V8 that finds no memory for itself ends the process: of the garbage collector, and of the optimizing compiler.
+    ['--no-warnings', '--single-threaded-gc', '--no-opt', path, fileURLToPath(module)],
     options,
   );
   return JSON.parse(stdout);

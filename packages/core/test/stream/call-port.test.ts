@@ -183,5 +183,14 @@ describe('a call port', () => {
     await expect(caller.call(5 as never, [] as never)).rejects.toThrow('name must be the name of a function');
     await expect(caller.call('sum', 5 as never)).rejects.toThrow('args must be an array');
     await expect(caller.call('sum', [new Float64Array(1)], { signal: 5 as never })).rejects.toThrow('options.signal');
+    await expect(caller.call('sum', [new Float64Array(1)], { signl: 5 } as never)).rejects.toThrow('options.signl');
+  });
+
+  it('is the only port of its socket', async () => {
+    const [client] = await sockets();
+    const port = callPort(client);
+    expect(() => callPort(client)).toThrow('socket has a port already');
+    expect(() => messagePort(client)).toThrow('socket has a port already');
+    port.close();
   });
 });

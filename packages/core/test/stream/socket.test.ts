@@ -296,6 +296,13 @@ describe('a socket', () => {
     silent.close();
   });
 
+  it('is destroyed by a signal that was aborted before', async () => {
+    const client = connect({ port: 1, signal: AbortSignal.abort() });
+    const [error] = (await once(client, 'error')) as [Error];
+    expect(error.name).toBe('AbortError');
+    expect(client.destroyed).toBe(true);
+  });
+
   it('says why it cannot connect', async () => {
     const nobody = connect({ port: 1 });
     expect(((await once(nobody, 'error')) as [NodeJS.ErrnoException])[0].code).toBe('ECONNREFUSED');
