@@ -1,7 +1,7 @@
 // How many instructions a message of 64 bytes costs both of its ends, by callgrind. Unlike a time, the
 // figure is the same on a busy machine. The cost of the start is taken out: each program runs twice, with different
 // numbers of messages. What system calls do in the kernel is not counted, nor how long a memory access waits. Time goes
-// by readings of the clock (native/call_clock.c): the NIC has no more timers due than without callgrind.
+// by readings of the clock (native/local/call_clock.c): the NIC has no more timers due than without callgrind.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

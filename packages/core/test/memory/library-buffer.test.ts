@@ -113,8 +113,12 @@ describe('ibv_reg_mr_ex', () => {
     dm.copyTo(8, Buffer.from('on the device ..'));
     const gone = new Uint8Array(8);
     structuredClone(gone.buffer, { transfer: [gone.buffer] });
-    expect(() => dm.copyTo(0, gone)).toThrow('from is detached');
-    expect(() => dm.copyFrom(0, gone)).toThrow('to is detached');
+    expect(() => {
+      dm.copyTo(0, gone);
+    }).toThrow('from is detached');
+    expect(() => {
+      dm.copyFrom(0, gone);
+    }).toThrow('to is detached');
     const fd = dm.exportDmabufFd();
     const file = b.pd.regMrEx({ fd, length: 4096, access: LOCAL_WRITE | REMOTE_READ });
     expect(file.addr).toBe(0n);
