@@ -160,6 +160,12 @@ describe('verbs top', () => {
     }
   });
 
+  it('looks ten times a second at most', async () => {
+    const { status, stderr } = await verbs(['top', '-n', '1', '-i', '0']);
+    expect(status).toBe(2);
+    expect(stderr).toContain('seconds from 0.1 to 86400 are needed');
+  });
+
   it('prints a JSON document for each sample', async () => {
     await connected(async () => {
       const { stdout } = await verbs(['top', '--json', '-n', '2', '-i', '0.1']);

@@ -66,7 +66,7 @@ function connectCommand(): Command {
     .option(
       '-w, --wait <seconds>',
       'after the end of the input, continue until no message has come for this time',
-      seconds,
+      seconds(0),
       0,
     )
     .option('--json', 'print one JSON document at the end; lines go to standard error')

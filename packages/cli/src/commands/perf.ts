@@ -76,7 +76,7 @@ export function perfCommand(): Command {
       DEFAULT_PORT,
     )
     .option('-d, --device <device>', 'the RDMA device (default: the first hardware device, else the software NIC)')
-    .option('--timeout <seconds>', 'how long to wait for a message', seconds, 5)
+    .option('--timeout <seconds>', 'how long to wait for a message', seconds(0), 5)
     .option('-H, --histogram', 'lat: how the times are spread')
     .option('--json', 'print one JSON document at the end')
     .addHelpText(

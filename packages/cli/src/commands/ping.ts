@@ -41,8 +41,8 @@ export function pingCommand(): Command {
     .option('-d, --device <device>', 'the RDMA device (default: the first hardware device, else the software NIC)')
     .option('-c, --count <number>', 'end after this number of pings', integer(1, Number.MAX_SAFE_INTEGER))
     .option('-S, --size <bytes>', 'bytes of data', integer(0, MAX_SIZE), 64)
-    .option('-i, --interval <seconds>', 'from a reply to the next ping; 0: none', seconds, 1)
-    .option('-t, --timeout <seconds>', 'how long to wait for a reply', seconds, 5)
+    .option('-i, --interval <seconds>', 'from a reply to the next ping; 0: none', seconds(0), 1)
+    .option('-t, --timeout <seconds>', 'how long to wait for a reply', seconds(0), 5)
     .option('--read', "ping by RDMA READ, without the peer's program (default: SEND and a reply)")
     .option('--json', 'print one JSON document at the end')
     .addHelpText(

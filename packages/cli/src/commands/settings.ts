@@ -13,11 +13,13 @@ export function stopSignal(): AbortSignal {
 }
 
 /** An option's value: seconds, at most a day. */
-export function seconds(text: string): number {
-  const value = Number(text);
-  if (text.trim() === '' || !(value >= 0 && value <= 86400))
-    throw new InvalidArgumentError('seconds from 0 to 86400 are needed.');
-  return value;
+export function seconds(min: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() === '' || !(value >= min && value <= 86400))
+      throw new InvalidArgumentError(`seconds from ${min} to 86400 are needed.`);
+    return value;
+  };
 }
 
 /** An option's value: a whole number. */

@@ -15,13 +15,15 @@ interface Options {
 
 const COLUMNS = 80;
 const ROWS = 24;
+/** Shorter ones would be a program that looks all the time. */
+const LEAST_INTERVAL = 0.1;
 /** Between the two samples of a first set of rates that is not watched. */
 const FIRST_SAMPLE = 200;
 
 export function topCommand(): Command {
   return new Command('top')
     .description('show what your processes do with the software NIC: rates, retransmissions, states, live')
-    .option('-i, --interval <seconds>', 'the time between two samples', seconds, 1)
+    .option('-i, --interval <seconds>', 'the time between two samples, at least 0.1', seconds(LEAST_INTERVAL), 1)
     .option('-n, --count <number>', 'leave after this many samples', integer(1, 1_000_000_000))
     .option('--json', 'print a JSON document on a line for each sample')
     .addHelpText(

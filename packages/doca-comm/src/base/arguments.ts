@@ -1,10 +1,11 @@
-import { validate } from '@verbs/core/provider';
+import { isDetached, validate } from '@verbs/core/provider';
 import type { Api } from './libraries.js';
 
 const { object, typeError, valueError } = validate;
 
 export function bytes(value: unknown, path: string): Uint8Array {
   if (!(value instanceof Uint8Array)) throw typeError(path, 'a Uint8Array', value);
+  if (isDetached(value)) throw valueError(path, 'is detached: its buffer was transferred');
   return value;
 }
 

@@ -111,9 +111,7 @@ export class Consumer extends ComchPath implements AsyncIterable<Delivery> {
     if (status === DocaStatus.SUCCESS) {
       this.#done.push({ data: view.subarray(0, extra), immediate: bytes.slice(), producerId });
     } else {
-      this.#done.push(
-        new DocaError(status, this.syscall('task_post_recv'), 'the consumer was stopped, or its peer is gone'),
-      );
+      this.#done.push(new DocaError(status, this.syscall('task_post_recv'), whyFailed(status, view)));
     }
   }
   protected override syscall(name: string): string {
@@ -126,3 +124,8 @@ export class Consumer extends ComchPath implements AsyncIterable<Delivery> {
     return next;
   }
 }
+
+const whyFailed = (status: number, { byteLength }: Uint8Array) =>
+  status === DocaStatus.TOO_BIG
+    ? `the message is longer than the posted view, which has ${byteLength} bytes; the consumer goes on, and the next message takes the next view`
+    : 'the consumer was stopped, or its peer is gone';

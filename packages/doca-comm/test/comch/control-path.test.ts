@@ -101,6 +101,9 @@ test('wrong roles, arguments and signals', async () => {
   const { connected } = await pairOf('signals');
   await expect(connected.receive({ signal: AbortSignal.timeout(20) })).rejects.toMatchObject({ name: 'TimeoutError' });
   expect(() => connected.trySend('x' as never)).toThrow(/message must be a Uint8Array/);
+  const gone = new Uint8Array(8);
+  structuredClone(gone.buffer, { transfer: [gone.buffer] });
+  await expect(connected.send(gone)).rejects.toThrow('message is detached');
   expect(() => connected.trySend(new Uint8Array(5000))).toThrow(/INVALID_VALUE/);
   host.close();
 });

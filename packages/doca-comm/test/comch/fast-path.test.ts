@@ -38,6 +38,20 @@ test('messages of 1 MiB arrive in the posted memory, with their immediate data',
   }
 });
 
+test('a message longer than the posted view fails at both ends with that reason, and the next one takes the next view', async () => {
+  const { accepted, connected } = await pairOf('longer');
+  const [from, to] = [mmapOf(connected, 4096), mmapOf(accepted, 4096)];
+  const consumer = await accepted.createConsumer({ mmap: to });
+  const producer = await connected.createProducer();
+  const id = await connected.nextConsumer();
+  consumer.post(part(to, 0, 10));
+  consumer.post(part(to, 1, 1000));
+  await expect(producer.send(part(from, 0, 20), id)).rejects.toThrow('is longer than the buffer');
+  await expect(consumer.receive()).rejects.toThrow('is longer than the posted view, which has 10 bytes');
+  await producer.send(part(from, 0, 20), id);
+  expect((await consumer.receive()).data.byteLength).toBe(20);
+});
+
 test('a producer waits for posted memory; no more tasks is false', async () => {
   const { accepted, connected } = await pairOf('pressure');
   const [from, to] = [mmapOf(connected, 64 * 1024), mmapOf(accepted, 64 * 1024)];
