@@ -237,8 +237,8 @@ function qemuArguments(kernel, job, folder) {
 }
 
 /**
- * Since QEMU 8.2 the host hands the guest several datagrams as one, which a capture on the way takes for a frame: off, so that it has
- * those that an adapter would see.
+ * With QEMU 10 the host hands the guest several datagrams as one (QEMU 7.2 has no such property), which a capture on the way takes for a
+ * frame: off, so that it has those that an adapter would see.
  */
 function wholeFrames() {
   const { stdout } = spawnSync('qemu-system-x86_64', ['-device', 'virtio-net-pci,help'], { encoding: 'utf8' });
