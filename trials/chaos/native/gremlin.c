@@ -44,7 +44,8 @@ static void answer(int connection, char *line) {
     dprintf(connection, "ok %s\n", result);
 }
 
-// No stream of the C library: it would be locked while this thread waits, and exit() of glibc 2.41 waits for it; that of 2.36 does not.
+// No stream of the C library: it would be locked while this thread waits, and exit() of glibc 2.41 waits for it; that
+// of 2.36 does not.
 static bool read_line(int connection, char *line, size_t room) {
   for (size_t length = 0; length + 1 < room;) {
     if (read(connection, line + length, 1) != 1) return false;
