@@ -352,6 +352,20 @@ describe('verbs show', () => {
     expect([status, stderr]).toMatchObject([1, expect.stringContaining(message)]);
   });
 
+  it('says of a file that was cut off that it was, with packets or without', async () => {
+    await record(write);
+    const whole = readFileSync(file);
+    writeFileSync(file, whole.subarray(0, -3));
+    const most = await verbs(['show', file]);
+    expect([most.status, most.stdout]).toMatchObject([0, expect.stringContaining('ends in the middle of a packet')]);
+    writeFileSync(file, whole.subarray(0, 300));
+    const none = await verbs(['show', file]);
+    expect([none.status, none.stderr]).toMatchObject([
+      1,
+      expect.stringMatching(/is cut off in front of its first packet/),
+    ]);
+  });
+
   it('is what verbs run --show ends with', async () => {
     const { status, stderr } = await verbs(['run', '--show', '--capture', file, '--', 'ibv_devinfo'], {
       VERBS_SOFT: 'soft0,addr=127.77.4.3',

@@ -33,4 +33,4 @@ export {
 } from './base/libraries.js';
 export { PeerAddr, type PeerState, type PeerStats } from './endpoint/peer-addr.js';
 export { softModel } from './base/soft-model.js';
-export type { WaitOptions } from './base/waiting.js';
+export type { WaitOptions } from '@verbs/core';

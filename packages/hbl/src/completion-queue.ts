@@ -4,6 +4,7 @@ import {
   adoptCq,
   check,
   checked,
+  errno,
   fields,
   handleOf,
   maybe,
@@ -13,6 +14,7 @@ import {
   u8,
   validate,
 } from '@verbs/core/provider';
+import { portHint } from './device.js';
 import { CqType } from './enums.js';
 import { forContext, libraries } from './libraries.js';
 import { native } from './native.js';
@@ -60,6 +62,8 @@ export interface Cqe {
   opcode: WcOpcode;
 }
 
+const MAX_CQE = 8192;
+
 const checkOptions = fields({
   portNum: u8(),
   cqType: or(u32(), CqType.QP),
@@ -80,7 +84,8 @@ export function createCq(ctx: Context, cqe: number, options: HblCqOptions): Comp
   const { channel, compVector, ...attr } = checkOptions(options, 'options');
   const result = native.createCq(hbl, context, cqe, channel, compVector, attr);
   const detail = `of ${cqe} entries on port ${attr.portNum}`;
-  const made = checked(result, CREATE, { detail });
+  const tooLong = result === -errno.EINVAL && cqe > MAX_CQE ? `cqe is ${cqe}; it is 1 to ${MAX_CQE}` : undefined;
+  const made = checked(result, CREATE, { detail, hint: portHint(ctx, attr.portNum, result) ?? tooLong });
   return adoptCq(ctx, options.channel, made);
 }
 

@@ -99,3 +99,13 @@ export function queryDevice(ctx: Context): {
   const { vendor: hbl, handle } = forContext(ctx, syscall);
   return checked(native.queryDevice(hbl, handle), syscall);
 }
+
+/** The remedy where a call failed for its port: EINVAL is what libhbl says of every wrong value. */
+export function portHint(ctx: Context, portNum: number, result: unknown): string | undefined {
+  if (result !== -errno.EINVAL) return undefined;
+  const { portsMask } = queryDevice(ctx);
+  const ports = Array.from({ length: 64 }, (_, n) => n).filter((n) => (portsMask >> BigInt(n)) & 1n);
+  return ports.includes(portNum)
+    ? undefined
+    : `the context has no port ${portNum}; it has ${ports.join(', ') || 'none'}`;
+}

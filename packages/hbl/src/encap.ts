@@ -4,6 +4,7 @@ import {
   fields,
   checked,
   coreNative,
+  errno,
   hintFor,
   inspection,
   or,
@@ -15,12 +16,17 @@ import {
   validate,
   watchForLeak,
 } from '@verbs/core/provider';
+import { portHint } from './device.js';
 import { EncapType } from './enums.js';
 import { forContext } from './libraries.js';
 import { native, type NativeHandle } from './native.js';
 
 const U32 = 0xffffffff;
 const U16 = 0xffff;
+/** Bytes. */
+const MAX_HEADER = 32;
+/** Its number among the protocols of IPv4. */
+const UDP = 17;
 
 interface EncapCommon {
   /** Counts from 1. */
@@ -119,9 +125,24 @@ export function createEncap(ctx: Context, attr: EncapAttr): Encap {
   const result = native.createEncap(hbl, handle, given);
   const made = checked(result, syscall, {
     detail: `on port ${given.portNum}`,
-    hint: knownHint(syscall, result) ?? softHint(ctx.device.library),
+    hint: cause(ctx, given, result) ?? knownHint(syscall, result) ?? softHint(ctx.device.library),
   });
   return new Encap(ctx, given.portNum, made);
+}
+
+/** Which value the library means by EINVAL; undefined where only the general remedy is left. */
+function cause(ctx: Context, { portNum, encapType, l4, header }: ReturnType<typeof nativeAttr>, result: unknown) {
+  if (result !== -errno.EINVAL) return undefined;
+  const wrongPort = portHint(ctx, portNum, result);
+  if (wrongPort !== undefined) return wrongPort;
+  const size = header?.byteLength ?? 0;
+  if (size > MAX_HEADER || size % 4 !== 0)
+    return `attr.header has ${size} bytes; it has 0 to ${MAX_HEADER}, in steps of 4`;
+  if (encapType === EncapType.ENC_OVER_UDP && l4 === 0) return 'attr.udpDstPort is 0; ports are 1 to 65535';
+  if (encapType !== EncapType.ENC_OVER_IPV4) return undefined;
+  return l4 === 0 || l4 === UDP
+    ? `attr.ipProto is ${l4}; it is 1 to 255, and for UDP there is ENC_OVER_UDP`
+    : undefined;
 }
 
 /** The software NIC reports which address or port it cannot use; for other errors the table has a remedy. */

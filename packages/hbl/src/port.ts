@@ -1,6 +1,7 @@
 import type { Context } from '@verbs/core';
 import { list, check, checked, fields, or, u32, u64, u8, validate } from '@verbs/core/provider';
 import { MemId, type PortCaps, SwqGranularity } from './enums.js';
+import { portHint } from './device.js';
 import { forContext } from './libraries.js';
 import { native, type NativePort } from './native.js';
 
@@ -69,7 +70,8 @@ export function setPortEx(ctx: Context, attr: PortExAttr): void {
   const syscall = 'hbldv_set_port_ex';
   const { vendor: hbl, handle } = forContext(ctx, syscall);
   const given = checkAttr(attr, 'attr');
-  check(native.setPortEx(hbl, handle, given), syscall, { detail: `of port ${given.portNum}` });
+  const result = native.setPortEx(hbl, handle, given);
+  check(result, syscall, { detail: `of port ${given.portNum}`, hint: portHint(ctx, given.portNum, result) });
 }
 
 /**
@@ -85,5 +87,5 @@ export function queryPort(ctx: Context, portNum: number): QueryPortAttr {
   const { vendor: hbl, handle } = forContext(ctx, syscall);
   validate.integer(portNum, 'portNum', 0, U32);
   const attr = native.queryPort(hbl, handle, portNum);
-  return checked(attr, syscall, { detail: `of port ${portNum}` });
+  return checked(attr, syscall, { detail: `of port ${portNum}`, hint: portHint(ctx, portNum, attr) });
 }

@@ -1,10 +1,12 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Context, VerbsError } from '@verbs/core';
-import { checked, fields, or, Resource, u32, u8, validate, watchForLeak } from '@verbs/core/provider';
+import { checked, errno, fields, or, Resource, u32, u8, validate, watchForLeak } from '@verbs/core/provider';
 import { type Doorbell, encodeDoorbell } from './doorbell.js';
+import { portHint } from './device.js';
 import { UsrFifoType } from './enums.js';
 import { forContext } from './libraries.js';
 import { native, type NativeHandle } from './native.js';
+import { queryPort } from './port.js';
 
 const U32 = 0xffffffff;
 const ENTRY_BYTES = 8;
@@ -182,5 +184,16 @@ export function createUsrFifo(ctx: Context, attr: UsrFifoAttr): UsrFifo {
   const { vendor: hbl, handle } = forContext(ctx, syscall);
   const given = checkAttr(attr, 'attr');
   const result = native.createUsrFifo(hbl, handle, given);
-  return new UsrFifo(ctx, given, checked(result, syscall, { detail: `on port ${given.portNum}` }));
+  const hint = portHint(ctx, given.portNum, result) ?? (result === -errno.EINVAL ? fifoHint(ctx, given) : undefined);
+  return new UsrFifo(ctx, given, checked(result, syscall, { detail: `on port ${given.portNum}`, hint }));
+}
+
+/** What is wrong with the FIFO that was asked for; undefined where only the general remedy is left. */
+function fifoHint(
+  ctx: Context,
+  { portNum, usrFifoType: type, usrFifoNumHint: number }: Record<'portNum' | 'usrFifoType' | 'usrFifoNumHint', number>,
+): string | undefined {
+  if (!Object.values<number>(UsrFifoType).includes(type)) return `usrFifoType ${type} is none of UsrFifoType`;
+  const { maxNumOfUsrFifos: most } = queryPort(ctx, portNum);
+  return number > most ? `usrFifoNumHint is ${number}; the port has 1 to ${most}` : undefined;
 }

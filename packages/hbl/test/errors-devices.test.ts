@@ -192,7 +192,12 @@ describe.each(PROFILES)('user FIFOs of %s', (profile: Profile) => {
     expect(createUsrFifo(ctx, { portNum: 1, usrFifoNumHint: 5 }).usrFifoNum).toBe(5);
     expect(codeOf(() => createUsrFifo(ctx, { portNum: 1, usrFifoNumHint: 5 }))).toBe('EBUSY');
     expect(createUsrFifo(ctx, { portNum: 1, usrFifoNumHint: 30 }).usrFifoNum).toBe(30);
-    expect(codeOf(() => createUsrFifo(ctx, { portNum: 1, usrFifoNumHint: 31 }))).toBe('EINVAL');
+    const beyond = () => createUsrFifo(ctx, { portNum: 1, usrFifoNumHint: 31 });
+    expect(beyond).toThrow(/EINVAL.*usrFifoNumHint is 31; the port has 1 to 30/);
+    expect(() => createUsrFifo(ctx, { portNum: 9 })).toThrow(/EINVAL.*the context has no port 9; it has 1, 2, 3, 4/);
+    expect(() => createUsrFifo(ctx, { portNum: 1, usrFifoType: 99 as never })).toThrow(
+      /EINVAL.*usrFifoType 99 is none of UsrFifoType/,
+    );
   });
 
   it('are 30 a port; with the hint 0 the first free number; EBUSY when none is left', () => {

@@ -81,11 +81,11 @@ describe('an address is resolved', () => {
     const events = channel();
     const wanted = new Set(['ADDRINFO_RESOLVED'] as const);
     const id = events.createId();
-    const waits = [id, id].map((each) => events[kExpect](each, wanted, 'test', {}));
+    const waits = [id, id].map((each) => events[kExpect](each, wanted, 'test', undefined));
     const stop = new AbortController();
     const other = events.createId();
-    const aborted = events[kExpect](other, wanted, 'test', { signal: stop.signal });
-    const closed = events[kExpect](other, wanted, 'test', {});
+    const aborted = events[kExpect](other, wanted, 'test', stop.signal);
+    const closed = events[kExpect](other, wanted, 'test', undefined);
     id.close();
     for (const each of waits) await expect(each).rejects.toMatchObject({ code: 'ERR_VERBS_CLOSED' });
     stop.abort(new Error('enough'));

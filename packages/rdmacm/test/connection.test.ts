@@ -189,6 +189,35 @@ it('prepare and createQp post receive requests before the peer sends', async () 
   expect([...a.bytes.slice(0, 3)]).toEqual([7, 7, 7]);
 });
 
+it('a queue pair that prepare or the accepting program closed is named', async () => {
+  const listening = server();
+  const refused = listening.request().then((request) => {
+    request.createQp().close();
+    return expect(request.accept()).rejects.toThrow(/the QueuePair of createQp\(\) is closed.*rdma_accept/);
+  });
+  await expect(connect({ port: portOf(listening), library: 'soft' })).rejects.toMatchObject({ code: 'REJECTED' });
+  await refused;
+  const prepare = (qp: { close(): void }) => {
+    qp.close();
+  };
+  const closed = connect({ port: portOf(listening), library: 'soft', prepare });
+  await expect(closed).rejects.toThrow(/the QueuePair that options\.prepare was given is closed.*rdma_connect/);
+});
+
+it('an accepted request is answered once, and its end leaves the connection alone', async () => {
+  const listening = server();
+  const accepting = listening.request().then(async (request) => {
+    const first = request.accept();
+    await expect(request.accept()).rejects.toThrow(/EINVAL.*it was accepted before/);
+    const connection = keep(await first);
+    await expect(request.accept()).rejects.toThrow(/EINVAL.*it was accepted before/);
+    request.close();
+    return connection;
+  });
+  const one = keep(await connect({ port: portOf(listening), library: 'soft' }));
+  expect(await send(one, await accepting, 'still there')).toBe('still there');
+});
+
 it('has a hundred connections over one listener', async () => {
   const listening = server({ backlog: 200 });
   const shared = (context: Context) => ({

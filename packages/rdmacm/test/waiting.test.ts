@@ -2,6 +2,7 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import { createEventChannel, type EventChannel } from '../src/index.js';
+import { server } from './helpers/connections.js';
 
 const channels: EventChannel[] = [];
 function channel(): EventChannel {
@@ -36,4 +37,18 @@ it('rejects with the reason of an aborted signal, and forgets the signal', async
   await expect(waiting).rejects.toThrow('enough');
   expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   await expect(events.next({ signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow('before');
+});
+
+it('refuses an option that it does not know: a misspelt signal would never end the waiting', async () => {
+  const events = channel();
+  const listening = server();
+  const misspelt = { signl: AbortSignal.abort() } as never;
+  const waits = [
+    () => events.next(misspelt),
+    () => events.events(misspelt).next(),
+    () => events.createId().resolveAddrinfo('127.0.0.1', 7471, {}, misspelt),
+    () => listening.request(misspelt),
+    () => listening.requests(misspelt).next(),
+  ];
+  for (const wait of waits) await expect(wait()).rejects.toThrow(/options\.signl is not known here; known are signal/);
 });

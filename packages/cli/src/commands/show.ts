@@ -69,7 +69,7 @@ function requireOne({ file, packets }: Course, chosen: ReadonlySet<number>): voi
   throw new Failure(`${file} has no packet ${[...chosen].join(', ')}`, { hint: `the last one is ${last}` });
 }
 
-function nothing(file: string, { pairs, others }: Course, qp: number | undefined): Failure {
+function nothing(file: string, { pairs, others, cutOff }: Course, qp: number | undefined): Failure {
   if (pairs.length > 0 && qp !== undefined) {
     const there = [...new Set(pairs.flatMap(({ ends }) => ends.map((end) => end.qpn)))];
     const known = there.filter((qpn) => qpn !== undefined).map((qpn) => `0x${qpn.toString(16)}`);
@@ -77,7 +77,8 @@ function nothing(file: string, { pairs, others }: Course, qp: number | undefined
       hint: `it has ${known.join(', ')}`,
     });
   }
-  const what = others === 0 ? 'has no packets' : `has ${plural(others, 'packet')}, none of them RoCE v2`;
+  const none = cutOff ? 'is cut off in front of its first packet' : 'has no packets';
+  const what = others === 0 ? none : `has ${plural(others, 'packet')}, none of them RoCE v2`;
   return new Failure(`${file} ${what}`, { hint: 'verbs capture -o FILE -- PROGRAM records RDMA packets' });
 }
 

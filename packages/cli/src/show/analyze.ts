@@ -53,7 +53,7 @@ function follow(file: string, observations: Observations): Course & Disposable {
   reasons?.settle();
   const packets = new Packets(observations, transmissions, flows, { start, reasons });
   return {
-    ...{ file, pairs, others: observations.others },
+    ...{ file, pairs, others: observations.others, cutOff: observations.cutOff },
     start: (BigInt(start.high) << 32n) | BigInt(start.low),
     duration: (last.high - start.high) * WORD + (last.low - start.low),
     packets: (wanted) => packets.inOrder(wanted),

@@ -75,6 +75,8 @@ export interface Course {
   pairs: Pair[];
   /** Packets that are no RoCE v2. */
   others: number;
+  /** The file ends in the middle of a packet. */
+  cutOff: boolean;
   /** The packets in the order of time, those included that were never captured. Each walk reads the capture. */
   packets: (wanted?: Wanted) => Iterable<Packet>;
 }

@@ -18,8 +18,8 @@ export function ofQueuePair(course: Course, qpn: number): Course {
  * A course as the lines of a JSON document, a packet in each: bytes are hexadecimal text, pairs count from 1, times are
  * nanoseconds since `start`.
  */
-export function* courseJson({ file, start, duration, pairs, others, packets }: Course): Generator<string> {
-  const head = JSON.stringify({ file, start: start.toString(), duration, pairs, others }, undefined, 2);
+export function* courseJson({ file, start, duration, pairs, others, cutOff, packets }: Course): Generator<string> {
+  const head = JSON.stringify({ file, start: start.toString(), duration, pairs, others, cutOff }, undefined, 2);
   yield `${head.slice(0, head.lastIndexOf('\n'))},\n  "packets": [`;
   const words = new Words();
   let line: string | undefined;

@@ -13,6 +13,8 @@ export interface Observation {
 export class Observations implements Disposable {
   /** Packets of other protocols, after a walk. */
   others = 0;
+  /** The file ends in the middle of a packet, after a walk. */
+  cutOff = false;
   readonly #path: string;
   readonly #reader: FrameReader;
   readonly #packet = new PacketScan();
@@ -27,6 +29,7 @@ export class Observations implements Disposable {
     this.#guarded(() => {
       const order = new TimeOrder();
       for (const frame of this.#reader.records()) order.add(frame);
+      this.cutOff = this.#reader.cutOff;
       this.others = 0;
       for (const at of order.positions()) {
         const observation = this.#read(at);

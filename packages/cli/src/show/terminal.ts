@@ -38,6 +38,7 @@ export interface TextOptions {
 export function* courseLines(course: Course, { only, fields, paint }: TextOptions): Generator<string> {
   yield* course.pairs.flatMap((pair, i) => pairLines(pair, i + 1, paint));
   if (course.others > 0) yield `${plural(course.others, 'packet')} of other protocols`;
+  if (course.cutOff) yield 'The file ends in the middle of a packet: it is still written, or was cut off.';
   const count = packetCount(course);
   if (count === 0) return;
   const widths = { number: Math.max(6, String(count).length), pair: String(course.pairs.length).length };

@@ -149,9 +149,12 @@ export function isDetached({ byteLength, buffer }: ArrayBufferView): boolean {
 /** A Uint8Array with its memory, of any realm. */
 export const uint8Array: Check<Uint8Array> = (value, path) => {
   if (!types.isUint8Array(value)) throw typeError(path, 'a Uint8Array', value);
-  if (isDetached(value)) throw valueError(path, 'is detached: its buffer was transferred');
+  if (isDetached(value)) throw detachedError(path);
   return value;
 };
+
+/** The error of bytes whose buffer was transferred. */
+export const detachedError = (path: string): TypeError => valueError(path, 'is detached: its buffer was transferred');
 
 /** Any value: its user checks it. */
 export const unchecked: Check<unknown> = (value) => value;

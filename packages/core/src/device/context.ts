@@ -1,4 +1,5 @@
 import { checked } from '../base/errors.js';
+import { errno } from '../base/errno.js';
 import { fields, flag, maybe, or, range, u31, u32, u8 } from '../base/fields.js';
 import { formatGuid } from '../base/gid.js';
 import { native, type NativeHandle } from '../base/native.js';
@@ -375,8 +376,9 @@ export class Context extends Resource {
     checkCqe(cqe);
     const { given, channel, compVector, extended } = nativeCqOptions(options, this);
     const syscall = extended === undefined ? 'ibv_create_cq' : 'ibv_create_cq_ex';
-    const detail = `of ${cqe} entries`;
-    const made = checked(native.createCq(context, cqe, channel, compVector, extended), syscall, { detail });
+    const result = native.createCq(context, cqe, channel, compVector, extended);
+    const hint = result === -errno.EINVAL ? this.#cqReason(cqe, compVector) : undefined;
+    const made = checked(result, syscall, { detail: `of ${cqe} entries`, hint });
     const { parentDomain } = given;
     return new CompletionQueue(
       this,
@@ -385,6 +387,13 @@ export class Context extends Resource {
       extended && { wcFlags: Number(extended.wcFlags), parentDomain },
       given.spin,
     );
+  }
+
+  #cqReason(cqe: number, compVector: number): string | undefined {
+    const { maxCqe } = this.queryDevice();
+    if (cqe > maxCqe) return `cqe is ${cqe}, above maxCqe of queryDevice(), ${maxCqe}`;
+    const vectors = this.numCompVectors;
+    return compVector < vectors ? undefined : `options.compVector is ${compVector}; the device has ${vectors}, from 0`;
   }
 
   /**

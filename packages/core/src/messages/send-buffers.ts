@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { closedError } from '../base/errors.js';
-import { isDetached } from '../base/fields.js';
-import { rangeError, typeError, valueError } from '../base/validate.js';
+import { detachedError, isDetached } from '../base/fields.js';
+import { rangeError, typeError } from '../base/validate.js';
 import { AccessFlags } from '../enums/index.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
@@ -85,7 +85,7 @@ function bytesOf(data: unknown, max: number, limit: string): Uint8Array {
   else if (types.isUint8Array(data)) bytes = data;
   else if (types.isAnyArrayBuffer(data)) bytes = viewOf(data);
   else throw typeError('data', 'a Uint8Array, an ArrayBuffer or text', data);
-  if (isDetached(bytes)) throw detached();
+  if (isDetached(bytes)) throw detachedError('data');
   if (bytes.byteLength <= max) return bytes;
   throw rangeError('data.byteLength', `at most ${max}, ${limit}`, bytes.byteLength);
 }
@@ -94,8 +94,6 @@ function viewOf(buffer: ArrayBufferLike): Uint8Array {
   try {
     return new Uint8Array(buffer);
   } catch {
-    throw detached();
+    throw detachedError('data');
   }
 }
-
-const detached = () => valueError('data', 'is detached: its buffer was transferred');

@@ -40,6 +40,7 @@ export {
   type NativeRegion,
 } from '../base/native.js';
 export * as validate from '../base/validate.js';
+export { signalOf } from '../base/wait-options.js';
 export { DEFAULT_SPIN, nativeCqOptions } from '../completion/cq-options.js';
 export { Spin } from '../completion/spin.js';
 export { softFailure, softModule, type SoftModule } from '../library/libraries.js';

@@ -260,7 +260,7 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
     if (!hello.subarray(0, MAGIC.byteLength).equals(MAGIC)) {
       throw new VerbsError(errno.EPROTO, 'ibv_poll_cq', {
         text: 'the peer is no message port',
-        hint: 'both ends need messagePort() of @verbs/core/stream',
+        hint: 'both ends need messagePort(), or both callPort(), of @verbs/core/stream',
       });
     }
     const max = (this.#peerMaxBytes = hello.readUInt32BE(MAGIC.byteLength));
@@ -283,7 +283,7 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
     if (length > this.#maxBytes) {
       throw new VerbsError(errno.EMSGSIZE, 'ibv_poll_cq', {
         text: `the peer sends a message of ${length} bytes, and this side takes at most ${this.#maxBytes}`,
-        hint: 'the option maxBytes of messagePort()',
+        hint: 'the option maxBytes of messagePort() and callPort()',
       });
     }
     this.#paused = this.#waiting.length === 0 && this.listenerCount('message') === 0;

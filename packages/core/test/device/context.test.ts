@@ -41,7 +41,10 @@ it('refuses ports and indices that are not there', () => {
 it('refuses queues that cannot be', () => {
   const { ctx, channel } = bench();
   expect(() => ctx.createCq(0)).toThrow(RangeError);
-  expect(() => ctx.createCq(0x7fffffff)).toThrow(/ibv_create_cq of 2147483647 entries.*maxCqe/);
+  expect(() => ctx.createCq(0x7fffffff)).toThrow(
+    /ibv_create_cq of 2147483647 entries.*above maxCqe of queryDevice\(\), \d+/,
+  );
+  expect(() => ctx.createCq(8, { compVector: 999 })).toThrow(/compVector is 999; the device has \d+, from 0/);
   expect(() => ctx.createCq(8, { chanel: channel } as never)).toThrow(/options\.chanel is not known here/);
   expect(() => ctx.createCq(8, { channel: {} as never })).toThrow(/options\.channel must be a CompletionChannel/);
 });

@@ -1,18 +1,19 @@
-import { isDetached, validate } from '@verbs/core/provider';
+import type { WaitOptions } from '@verbs/core';
+import { signalOf, validate } from '@verbs/core/provider';
 import type { Api } from './libraries.js';
 
 const { object, typeError, valueError } = validate;
-
-export function bytes(value: unknown, path: string): Uint8Array {
-  if (!(value instanceof Uint8Array)) throw typeError(path, 'a Uint8Array', value);
-  if (isDetached(value)) throw valueError(path, 'is detached: its buffer was transferred');
-  return value;
-}
 
 export function serviceName(name: unknown): string {
   if (typeof name !== 'string') throw typeError('name', 'a string', name);
   if (name === '' || name.includes('\0')) throw valueError('name', 'must not be empty and must not contain a NUL');
   return name;
+}
+
+/** What is wrong with a name that is too long. `maxLength` counts the terminating NUL. */
+export function nameTooLong(name: string, maxLength: number): string | undefined {
+  const length = Buffer.byteLength(name);
+  return length < maxLength ? undefined : `the name has ${length} bytes; ${maxLength - 1} is the maximum`;
 }
 
 /** The API of `{ api }`. */
@@ -24,11 +25,8 @@ export function api(options: unknown): Api | undefined {
 }
 
 /** The signal of `{ signal }`, which is not aborted. */
-export function signalOf(options: unknown): AbortSignal | undefined {
-  if (options === undefined) return undefined;
-  const { signal } = object(options, 'options', ['signal']);
-  if (signal === undefined) return undefined;
-  if (!(signal instanceof AbortSignal)) throw typeError('options.signal', 'an AbortSignal', signal);
-  signal.throwIfAborted();
+export function liveSignalOf(options: WaitOptions | undefined): AbortSignal | undefined {
+  const signal = signalOf(options);
+  signal?.throwIfAborted();
   return signal;
 }

@@ -1,9 +1,3 @@
-/** The options of the calls that wait. */
-export interface WaitOptions {
-  /** Ends the waiting: the promise rejects with the signal's reason. */
-  signal?: AbortSignal;
-}
-
 /** What waits: a promise for a message or for room in a queue, or several for the same. */
 export interface Waiting {
   /** Makes the attempt, and returns whether it settled all of it. */

@@ -1,9 +1,9 @@
+import type { WaitOptions } from '@verbs/core';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
 import { type CreatedContext, native } from '../base/native.js';
-import type { WaitOptions } from '../base/waiting.js';
 import type { Connection } from './connection.js';
 import { isIdle } from './events.js';
-import { type ComchOptions, ComchServerOrClient, comchOptions, engineFor } from './server-or-client.js';
+import { type ComchOptions, ComchServerOrClient, comchOptions, engineFor, nameHint } from './server-or-client.js';
 
 /**
  * `doca_comch_client`, on the host: one connection to a server. When the server is gone, so is the client; a new one connects
@@ -27,7 +27,9 @@ export class Client extends ComchServerOrClient {
     if (typeof created === 'number') engine.close();
     const syscall = `${given.device.library.comch?.prefix ?? ''}client_create`;
     const hint =
-      created === -DocaStatus.NOT_SUPPORTED ? 'a client runs on the host; on the DPU, a Server accepts it' : undefined;
+      created === -DocaStatus.NOT_SUPPORTED
+        ? 'a client runs on the host; on the DPU, a Server accepts it'
+        : nameHint(created, given);
     super(engine, checked<CreatedContext>(created, syscall, hint), given);
   }
 

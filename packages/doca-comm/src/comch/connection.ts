@@ -1,7 +1,7 @@
-import { bytes } from '../base/arguments.js';
+import type { WaitOptions } from '@verbs/core';
+import { uint8Array } from '@verbs/core/provider';
 import { DocaError, DocaStatus } from '../base/errors.js';
 import type { ComchServerOrClient } from '../base/objects.js';
-import type { WaitOptions } from '../base/waiting.js';
 import { Consumer, type ConsumerOptions } from './consumer.js';
 import { Producer, type ProducerOptions } from './producer.js';
 
@@ -53,7 +53,7 @@ export class Connection implements AsyncIterable<Uint8Array> {
 
   /** Submits a message; false if there is no room for it now. It is copied. @throws DocaError INVALID_VALUE, NOT_CONNECTED */
   trySend(message: Uint8Array): boolean {
-    return this.end.trySend(this, bytes(message, 'message'));
+    return this.end.trySend(this, uint8Array(message, 'message'));
   }
 
   /** Sends a message; resolves when its task has completed. @throws DocaError its failure; `signal.reason` */

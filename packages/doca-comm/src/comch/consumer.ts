@@ -1,8 +1,8 @@
+import type { WaitOptions } from '@verbs/core';
 import { validate } from '@verbs/core/provider';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
 import { type CreatedContext, native } from '../base/native.js';
 import type { Connection } from '../base/objects.js';
-import type { WaitOptions } from '../base/waiting.js';
 import { submitted, type TakenEvent } from './context.js';
 import { EventKind } from './events.js';
 import { Mmap, mmapOf } from './mmap.js';

@@ -1,9 +1,9 @@
+import type { WaitOptions } from '@verbs/core';
 import { DEFAULT_SPIN, Spin } from '@verbs/core/provider';
-import { signalOf } from '../base/arguments.js';
+import { liveSignalOf } from '../base/arguments.js';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
 import { EventChannel } from '../base/event-channel.js';
 import { type CreatedContext, native } from '../base/native.js';
-import type { WaitOptions } from '../base/waiting.js';
 import { waitingFor } from '../base/waiting.js';
 import type { Engine, EngineUser } from './engine.js';
 import { EventKind, isIdle } from './events.js';
@@ -140,7 +140,7 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
       return attempt();
     };
     return new Promise((resolve, reject) => {
-      const signal = signalOf(options);
+      const signal = liveSignalOf(options);
       const waiting = waitingFor(tries, { resolve, reject, signal }, () => {
         this.#channel.leave(waiting);
       });

@@ -1,9 +1,8 @@
-import { validate } from '@verbs/core/provider';
-import { bytes } from '../base/arguments.js';
+import type { WaitOptions } from '@verbs/core';
+import { uint8Array, validate } from '@verbs/core/provider';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
 import { type CreatedContext, native } from '../base/native.js';
 import type { Connection } from '../base/objects.js';
-import type { WaitOptions } from '../base/waiting.js';
 import { SubmitQueue, submitted } from './context.js';
 import { mmapOf } from './mmap.js';
 import { ComchPath, TASKS } from './path.js';
@@ -64,7 +63,7 @@ export class Producer extends ComchPath {
   #submission(view: Uint8Array, consumer: number, immediate: Uint8Array | undefined): (cookie: number) => number {
     const { mmap, offset, length } = mmapOf(view, 'view');
     validate.integer(consumer, 'consumer', 0, 2 ** 32 - 1);
-    if (immediate !== undefined) bytes(immediate, 'immediate');
+    if (immediate !== undefined) uint8Array(immediate, 'immediate');
     return (cookie) => {
       const { handle } = this.created;
       const status = native.produce(handle, mmap.handle, offset, length, immediate, consumer, cookie);

@@ -1,10 +1,10 @@
-import { validate } from '@verbs/core/provider';
-import { bytes, serviceName } from '../base/arguments.js';
+import type { WaitOptions } from '@verbs/core';
+import { uint8Array, validate } from '@verbs/core/provider';
+import { nameTooLong, serviceName } from '../base/arguments.js';
 import { deviceOf } from '../base/device.js';
 import type { Device } from '../base/device.js';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
 import { type CreatedContext, native } from '../base/native.js';
-import type { WaitOptions } from '../base/waiting.js';
 import { Connection } from './connection.js';
 import { ComchContext, SubmitQueue, submitted, type TakenEvent } from './context.js';
 import { Engine } from './engine.js';
@@ -48,14 +48,25 @@ export abstract class ComchServerOrClient extends ComchContext {
     this.device = options.device;
     this.name = options.name;
     this.#prefix = options.device.library.comch?.prefix ?? '';
-    const { maxMsgSize, recvQueueSize = QUEUE, sendTasks = TASKS } = options;
+    try {
+      this.#start(options);
+    } catch (error) {
+      native.destroyContext(created.handle);
+      engine.close();
+      throw error;
+    }
+    engine.add(created.id, this);
+  }
+
+  #start({ maxMsgSize, recvQueueSize = QUEUE, sendTasks = TASKS }: ComchOptions): void {
     if (maxMsgSize !== undefined) this.#set(ComchSize.MESSAGE, maxMsgSize, 'set_max_msg_size');
     this.#set(ComchSize.RECV_QUEUE, recvQueueSize, 'set_recv_queue_size');
-    const most = options.device.capabilities().maxSendQueueSize;
+    const most = this.device.capabilities().maxSendQueueSize;
     this.#set(ComchSize.SEND_TASKS, Math.min(sendTasks, most), 'task_send_set_conf');
-    const status = native.startContext(created.handle);
-    if (status !== -DocaStatus.IN_PROGRESS) checked(status, 'doca_ctx_start');
-    engine.add(created.id, this);
+    const status = native.startContext(this.created.handle);
+    if (status === -DocaStatus.IN_PROGRESS) return;
+    const taken = `another server of this function has the name ${this.name}: close that one, or take another name`;
+    checked(status, 'doca_ctx_start', status === -DocaStatus.ALREADY_EXIST ? taken : undefined);
   }
 
   /** The longest message, bytes. */
@@ -78,7 +89,7 @@ export abstract class ComchServerOrClient extends ComchContext {
   /** @internal */
   send(connection: Connection, message: Uint8Array, options: WaitOptions | undefined): Promise<void> {
     const submission = () => {
-      bytes(message, 'message');
+      uint8Array(message, 'message');
       return (cookie: number) => this.#submit(connection, message, cookie);
     };
     return this.complete(submission, this.#sends, options, this.syscall('task_send'));
@@ -154,13 +165,7 @@ export abstract class ComchServerOrClient extends ComchContext {
     throw new DocaError(DocaStatus.INVALID_VALUE, this.syscall('task_send_alloc_init'), hint);
   }
   #set(which: number, size: number, name: string): void {
-    try {
-      checked(native.setComchSize(this.created.handle, which, size), this.syscall(name));
-    } catch (error) {
-      native.destroyContext(this.created.handle);
-      this.engine.close();
-      throw error;
-    }
+    checked(native.setComchSize(this.created.handle, which, size), this.syscall(name));
   }
 }
 
@@ -181,6 +186,10 @@ export function comchOptions(options: unknown, more: string[]): ComchOptions {
   }
   return given;
 }
+
+/** What is wrong with the name, where a server or client with it cannot be created. */
+export const nameHint = (created: unknown, { device, name }: ComchOptions): string | undefined =>
+  created === -DocaStatus.INVALID_VALUE ? nameTooLong(name, device.capabilities().maxServiceNameLen) : undefined;
 
 /** An engine for a server or client of that device. */
 export const engineFor = ({ library }: Device): Engine => new Engine(library, BACKLOG);

@@ -1,11 +1,11 @@
+import type { WaitOptions } from '@verbs/core';
 import { validate } from '@verbs/core/provider';
 import { representorOf } from '../base/device.js';
 import type { Representor } from '../base/device.js';
 import { checked, DocaStatus } from '../base/errors.js';
 import { type CreatedContext, native } from '../base/native.js';
-import type { WaitOptions } from '../base/waiting.js';
 import type { Connection } from './connection.js';
-import { type ComchOptions, ComchServerOrClient, comchOptions, engineFor } from './server-or-client.js';
+import { type ComchOptions, ComchServerOrClient, comchOptions, engineFor, nameHint } from './server-or-client.js';
 
 /** The options of a {@link Server}. */
 export interface ServerOptions extends ComchOptions {
@@ -16,10 +16,10 @@ export interface ServerOptions extends ComchOptions {
 const ROLE = 'a server runs on the DPU, and a program on the host connects to it by Client';
 
 /** What is wrong where a server cannot be created. */
-function hintOf(created: unknown, { device, deviceRep }: ServerOptions): string | undefined {
+function hintOf(created: unknown, options: ServerOptions): string | undefined {
   if (created === -DocaStatus.NOT_SUPPORTED) return ROLE;
-  const other = created === -DocaStatus.INVALID_VALUE && deviceRep.device !== device;
-  return other ? `options.deviceRep is of another device than options.device; ${ROLE}` : undefined;
+  const other = created === -DocaStatus.INVALID_VALUE && options.deviceRep.device !== options.device;
+  return other ? `options.deviceRep is of another device than options.device; ${ROLE}` : nameHint(created, options);
 }
 
 /**

@@ -1,10 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { inspect, type InspectOptions } from 'node:util';
-import { DEFAULT_SPIN, validate } from '@verbs/core/provider';
-import { bytes, serviceName, signalOf } from '../base/arguments.js';
+import type { WaitOptions } from '@verbs/core';
+import { DEFAULT_SPIN, uint8Array, validate } from '@verbs/core/provider';
+import { liveSignalOf, serviceName } from '../base/arguments.js';
 import { deviceOf, representorOf } from '../base/device.js';
 import type { Device, Representor } from '../base/device.js';
-import { unlessAborted, type WaitOptions } from '../base/waiting.js';
+import { unlessAborted } from '../base/waiting.js';
 import type { EndpointEvents, EndpointOptions, Received, ServiceState } from './types.js';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
 import { connectHint, listenHint } from './hints.js';
@@ -176,7 +177,7 @@ export class Endpoint
    * @throws DocaError as `connect`; NOT_CONNECTED when the endpoint is closed; `signal.reason`.
    */
   async connectAsync(name: string, options?: WaitOptions): Promise<PeerAddr> {
-    const given = signalOf(options);
+    const given = liveSignalOf(options);
     const closing = this.#closing.signal;
     const signal = given === undefined ? closing : AbortSignal.any([closing, given]);
     const call = this.#native.connect(serviceName(name), () => signal.aborted);
@@ -191,7 +192,7 @@ export class Endpoint
    */
   sendTo(message: Uint8Array, peer: PeerAddr): boolean {
     const end = this.#native.use('sendto');
-    const status = -end.sendTo(bytes(message, 'message'), this.#peers.numberOf(peer));
+    const status = -end.sendTo(uint8Array(message, 'message'), this.#peers.numberOf(peer));
     if (status === 0) return true;
     if (status === DocaStatus.AGAIN) return false;
     const hint =
@@ -295,7 +296,7 @@ export class Endpoint
       throw new DocaError(DocaStatus.NOT_CONNECTED, this.#native.syscall('sendto'), 'connect, or name the peer');
     }
     checkPeer(peer);
-    const signal = signalOf(options);
+    const signal = liveSignalOf(options);
     const established = this.#role === 'service' || this.#sends.isEstablished(peer);
     if (!established || this.#sends.has(peer) || !this.sendTo(message, peer)) {
       await new Promise<true>((resolve, reject) => {
@@ -317,7 +318,7 @@ export class Endpoint
   }
 
   async #next(options: WaitOptions | undefined, tells: boolean): Promise<Received> {
-    const signal = signalOf(options);
+    const signal = liveSignalOf(options);
     const found = this.#receives.any ? undefined : this.#take(undefined, tells);
     if (found !== undefined) {
       if (this.#receiveTurn.isOver()) await yieldToLoop();

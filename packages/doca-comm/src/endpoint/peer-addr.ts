@@ -1,6 +1,6 @@
 import { inspect, type InspectOptions } from 'node:util';
 import { validate } from '@verbs/core/provider';
-import { signalOf } from '../base/arguments.js';
+import { liveSignalOf } from '../base/arguments.js';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
 import type { End } from '../base/end.js';
 import type { Endpoint } from '../base/objects.js';
@@ -108,7 +108,7 @@ export class PeerAddr {
    */
   async established(options?: { signal?: AbortSignal }): Promise<void> {
     for (let pause = 0; ; pause = Math.min(pause + 1, 10)) {
-      const signal = signalOf(options);
+      const signal = liveSignalOf(options);
       const state = this.updateInfo();
       if (state === 'established') return;
       if (state === 'aborted') {

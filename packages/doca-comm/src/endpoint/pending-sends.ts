@@ -1,8 +1,9 @@
-import { signalOf } from '../base/arguments.js';
+import type { WaitOptions } from '@verbs/core';
+import { liveSignalOf } from '../base/arguments.js';
 import { DocaError, DocaStatus } from '../base/errors.js';
 import type { EventChannel } from '../base/event-channel.js';
 import { Channel } from '../base/native.js';
-import type { Settler, WaitOptions } from '../base/waiting.js';
+import type { Settler } from '../base/waiting.js';
 import { Outbox } from './outbox.js';
 import { pauseFor, type PeerAddr } from './peer-addr.js';
 
@@ -49,7 +50,7 @@ export class PendingSends {
   /** Resolves when no message to this peer waits, or is in flight. */
   async drained(peer: PeerAddr, options: WaitOptions | undefined): Promise<void> {
     for (let pause = 0; ; pause = Math.min(pause + 1, 10)) {
-      const signal = signalOf(options);
+      const signal = liveSignalOf(options);
       if (peer.updateInfo() === 'aborted') {
         throw new DocaError(DocaStatus.CONNECTION_RESET, peer.syscall('update_info'));
       }

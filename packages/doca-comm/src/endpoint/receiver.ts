@@ -1,4 +1,4 @@
-import { bytes } from '../base/arguments.js';
+import { uint8Array } from '@verbs/core/provider';
 import type { End } from '../base/end.js';
 import type { Received } from './types.js';
 import { DocaError, DocaStatus } from '../base/errors.js';
@@ -23,7 +23,7 @@ export class Receiver {
 
   /** `doca_comm_channel_ep_recvfrom`; undefined if there is no message. */
   receive(end: End, buffer: Uint8Array | undefined): Received | undefined {
-    const target = buffer === undefined ? this.#slab : bytes(buffer, 'buffer');
+    const target = buffer === undefined ? this.#slab : uint8Array(buffer, 'buffer');
     if (buffer !== undefined && buffer.length < this.#slab.length) {
       throw Object.assign(
         new RangeError(`buffer must have at least ${this.#slab.length} bytes (maxMsgSize); it has ${buffer.length}`),

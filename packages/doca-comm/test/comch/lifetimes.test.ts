@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { allocMmap, Client, DocaStatus, openDevice, Server } from '../../dist/index.js';
+import { allocMmap, Client, DocaStatus, openDevice, openRepresentor, Server } from '../../dist/index.js';
 import { script } from '../helpers/program.js';
 import { clientOf, pairOf, serverOf, text } from './helpers.js';
 
@@ -135,7 +135,7 @@ test('an engine that is dropped before its contexts is freed after them', async 
   await expect.poll(isFreed, { timeout: 5000 }).toBe(true);
 });
 
-test('a server that is refused for its arguments leaves no engine', () => {
+test('a server that is refused for its arguments or its name leaves no engine', () => {
   const engines = () =>
     readdirSync('/proc/self/fd').filter((fd) => {
       try {
@@ -145,12 +145,21 @@ test('a server that is refused for its arguments leaves no engine', () => {
       }
     }).length;
   const device = openDevice('doca_dpu0', { api: 'comch' });
+  const deviceRep = openRepresentor(device, '5f5f:3b:00.0');
+  serverOf('taken');
   const before = engines();
   for (let n = 0; n < 20; n++) {
     expect(() => new Server({ device, name: 'refused' } as never)).toThrow('options.deviceRep');
     expect(() => new Server({ device, deviceRep: {}, name: 'refused' } as never)).toThrow('options.deviceRep');
+    expect(() => new Server({ device, deviceRep, name: 'taken' })).toThrow(
+      /ALREADY_EXIST.*another server of this function has the name taken/,
+    );
+    expect(() => new Server({ device, deviceRep, name: 'long'.repeat(30) })).toThrow(
+      /INVALID_VALUE.*the name has 120 bytes; 119 is the maximum/,
+    );
   }
   // What earlier tests closed may end meanwhile, or begin.
   expect(engines()).toBeLessThan(before + 20);
+  deviceRep.close();
   device.close();
 });

@@ -73,6 +73,11 @@ export class FrameReader implements Disposable {
     return this.#reader instanceof PcapngReader ? this.#reader.comments : [];
   }
 
+  /** Whether the file ends in the middle of a packet, after its frames were read with `cutOff: 'read'`. */
+  get cutOff(): boolean {
+    return this.#reader?.cutOff ?? false;
+  }
+
   /** The journal entries that were met so far, in pcapng. */
   get journal(): readonly JournalFields[] {
     return this.#reader instanceof PcapngReader ? this.#reader.journal : [];

@@ -23,6 +23,8 @@ export function isPcap(magic: number): boolean {
 export class PcapReader {
   readonly frame = new FrameRecord();
   readonly start = FILE_HEADER;
+  /** The last frame that was read is not whole. */
+  cutOff = false;
   readonly #bytes: FileBytes;
   readonly #path: string;
   readonly #refuseCut: boolean;
@@ -86,6 +88,7 @@ export class PcapReader {
 
   #end(rest: number): false {
     if (rest > 0 && this.#refuseCut) throw new CaptureFileError(this.#path, `is cut off in frame ${this.#count}`);
+    this.cutOff = rest > 0;
     return false;
   }
 }

@@ -41,6 +41,8 @@ interface Section {
 export class PcapngReader {
   readonly frame = new FrameRecord();
   readonly start = 0;
+  /** The last block that was read is not whole. */
+  cutOff = false;
   /** The comments of the sections that were met so far; '' for a section without one. */
   readonly comments: string[] = [];
   /** The journal entries that were met so far. */
@@ -106,6 +108,7 @@ export class PcapngReader {
 
   #end(rest: number): false {
     if (rest > 0 && this.#refuseCut) throw new CaptureFileError(this.#path, 'is cut off in its last block');
+    this.cutOff = rest > 0;
     return false;
   }
 

@@ -46,7 +46,7 @@ export interface PacketReformatAttr {
   /**
    * The headers, copied, for instance from {@link headers}: all headers in front of an encapsulated packet (at most
    * max_encap_header_size bytes, an even number), or the Ethernet header that L3_TUNNEL_TO_L2 puts back: 14 bytes, or
-   * 18 with a VLAN tag. No data with L2_TUNNEL_TO_L2.
+   * 18 with a VLAN tag. L2_TUNNEL_TO_L2 needs none, and the kernel ignores it.
    */
   data?: Uint8Array;
 }

@@ -1,17 +1,21 @@
-import type { Counters, QueuePair } from '@verbs/core';
-import { handleOf, kindOf, Resource, validate, watchForLeak } from '@verbs/core/provider';
+import { type Counters, type QueuePair, QpType } from '@verbs/core';
+import { coreNative, handleOf, kindOf, Resource, validate, watchForLeak } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import type { DevxObject } from '../devx/object.js';
-import { FlowActionType as Type } from '../base/enums.js';
+import { FlowActionType as Type, FlowTableType } from '../base/enums.js';
 import { libraryFor } from '../base/libraries.js';
 import { type MatchValue, valueOf } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native/index.js';
 import type { NativeFlowActionAttr } from '../native/flow.js';
-import type { FlowAction } from './action.js';
+import { FlowAction } from './action.js';
 import type { FlowMatcher } from './matcher.js';
 
 const SYSCALL = 'mlx5dv_create_flow';
 const U32 = 0xffffffff;
+const MAX_TAG = 0xffffff;
+const MAX_ACTIONS = 8;
+/** The actions that a packet's way ends with. */
+const ENDS: ReadonlySet<number> = new Set([Type.DEST_IBV_QP, Type.DEST_DEVX, Type.DROP, Type.DEFAULT_MISS]);
 
 /** `struct mlx5dv_flow_action_attr`: an action of a flow, by its {@link FlowActionType}. */
 export type FlowActionAttr =
@@ -147,7 +151,12 @@ export function createFlow(
   const used = actions.map((action: unknown, i) => usedBy(action, `actions[${i}]`));
   const attributes = used.map(({ attr }) => attr);
   const library = libraryFor(matcher.context.device.library, SYSCALL);
-  const flow = made(native.createFlow(handle, bytes, attributes), { library, syscall: missing(library, attributes) });
+  const result = native.createFlow(handle, bytes, attributes);
+  const flow = made(result, {
+    library,
+    syscall: missing(library, attributes),
+    hint: cause(result, matcher, bytes, used),
+  });
   return new Mlx5Flow(
     matcher,
     flow,
@@ -165,6 +174,59 @@ function missing(library: Parameters<typeof native.missing>[0], attributes: read
   const longer = '__mlx5dv_create_flow';
   const wanted = attributes.some(({ type }) => type === Type.COUNTERS_DEVX_WITH_OFFSET);
   return wanted && native.missing(library, longer) !== undefined ? longer : SYSCALL;
+}
+
+/** What of the call explains its error; undefined where only the general remedy of that error is left. */
+function cause(result: unknown, matcher: FlowMatcher, value: Uint8Array, used: readonly Used[]): string | undefined {
+  switch (typeof result === 'number' ? coreNative.errnoName(-result) : undefined) {
+    case 'EINVAL':
+      return bitOutside(value, matcher.matchMask) ?? wrongAction(used) ?? unsent(matcher, used);
+    case 'EOPNOTSUPP':
+      return tooMuch(used);
+    case 'ENOMEM':
+      return matcher.priority > 15 ? `the matcher's priority is ${matcher.priority}; they are 0 to 15` : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function bitOutside(value: Uint8Array, mask: Uint8Array): string | undefined {
+  const at = value.findIndex((byte, i) => (byte & ~(mask[i] ?? 0)) !== 0);
+  return at < 0
+    ? undefined
+    : `the value has a bit outside of the matcher's mask, in its byte ${at}: match it there, or leave it 0`;
+}
+
+function wrongAction(used: readonly Used[]): string | undefined {
+  for (const [i, { attr, object }] of used.entries()) {
+    if (attr.type === Type.TAG && (attr.tagValue ?? 0) > MAX_TAG) {
+      return `actions[${i}].tagValue is ${attr.tagValue ?? 0}; a tag has 24 bits`;
+    }
+    if (attr.type === Type.DEST_IBV_QP && (object as QueuePair).qpType !== QpType.RAW_PACKET) {
+      return `actions[${i}] is a queue pair of another type; flows deliver to those of QpType.RAW_PACKET`;
+    }
+  }
+  const changes = used.flatMap(({ object }) => (object instanceof FlowAction ? ['actions' in object.attr] : []));
+  const alike = new Set(changes).size < changes.length;
+  return alike
+    ? 'two flow actions of one kind; a flow takes one that modifies headers and one that reformats'
+    : undefined;
+}
+
+/** Flows of NIC_RX say where their packets go. */
+function unsent({ ftType }: FlowMatcher, used: readonly Used[]): string | undefined {
+  if (ftType !== FlowTableType.NIC_RX || used.some(({ attr }) => ENDS.has(attr.type))) return undefined;
+  return 'a flow of NIC_RX needs a destination: a queue pair of QpType.RAW_PACKET, DEST_DEVX, DROP or DEFAULT_MISS';
+}
+
+function tooMuch(used: readonly Used[]): string | undefined {
+  const count = (...types: number[]) => used.filter(({ attr }) => types.includes(attr.type)).length;
+  if (count(Type.IBV_COUNTER) > 0) return 'the library rejects FlowActionType.IBV_COUNTER: use COUNTERS_DEVX';
+  if (used.length > MAX_ACTIONS) return `${used.length} actions; a flow takes ${MAX_ACTIONS}`;
+  const destinations = count(...ENDS);
+  if (destinations > 1) return `${destinations} destinations; a flow takes one`;
+  const counters = count(Type.COUNTERS_DEVX, Type.COUNTERS_DEVX_WITH_OFFSET);
+  return counters > 1 ? `${counters} counters; a flow takes one` : undefined;
 }
 
 interface Used {

@@ -29,6 +29,7 @@ import {
   range,
   Resource,
   setQueuePairState,
+  signalOf,
   u32,
   u64,
   uint8Array,
@@ -219,17 +220,18 @@ export class CmId extends Resource {
     node: string | undefined,
     service?: string | number,
     hints: Omit<AddrInfoHints, 'library'> = {},
-    options: WaitOptions = {},
+    options?: WaitOptions,
   ): Promise<AddrInfo[]> {
     const syscall = 'rdma_resolve_addrinfo';
+    const signal = signalOf(options);
     this.use(syscall);
     const { port, given } = lookupArguments(node, service, hints);
     const detail = [node, port].filter((part) => part !== undefined).join(' ');
     // The C function asks the name server before it returns.
     const address = node === undefined || isIP(node) !== 0 ? node : await this.#addressOf(node, given);
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     check(native.resolveAddrinfo(this.use(syscall), address, port, given), syscall, { detail });
-    const event = await this.#channel[kExpect](this, ADDRINFO, syscall, options);
+    const event = await this.#channel[kExpect](this, ADDRINFO, syscall, signal);
     if (event.name === 'ADDRINFO_ERROR') throw new VerbsError(event.status, syscall, { detail });
     const query = 'rdma_query_addrinfo';
     return checked(native.queryAddrinfo(this.use(query)), query).map(publicInfo);

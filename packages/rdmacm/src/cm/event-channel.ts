@@ -7,6 +7,7 @@ import {
   FdEvents,
   type NativeHandle,
   Resource,
+  signalOf,
   validate,
   WakeList,
 } from '@verbs/core/provider';
@@ -97,7 +98,8 @@ export class EventChannel extends Resource {
    * @throws VerbsError ERR_VERBS_CLOSED if the channel is closed meanwhile; the signal's reason
    * @example const { name, id } = await channel.next();
    */
-  async next({ signal }: WaitOptions = {}): Promise<CmEvent> {
+  async next(options?: WaitOptions): Promise<CmEvent> {
+    const signal = signalOf(options);
     for (;;) {
       signal?.throwIfAborted();
       const event = this.getCmEvent();
@@ -116,7 +118,8 @@ export class EventChannel extends Resource {
   }
 
   /** The same, also until the signal is aborted. */
-  async *events({ signal }: WaitOptions = {}): AsyncGenerator<CmEvent, void, undefined> {
+  async *events(options?: WaitOptions): AsyncGenerator<CmEvent, void, undefined> {
+    const signal = signalOf(options);
     this.use(SYSCALL);
     for (;;) {
       signal?.throwIfAborted();
@@ -170,17 +173,17 @@ export class EventChannel extends Resource {
     id: CmId,
     wanted: ReadonlySet<CmEvent['name']>,
     syscall: string,
-    options: WaitOptions,
+    signal: AbortSignal | undefined,
   ): Promise<CmEvent> {
     const expected: Expected = { id, wanted, found: undefined };
     this.#expected.add(expected);
     try {
       while (expected.found === undefined) {
-        options.signal?.throwIfAborted();
+        signal?.throwIfAborted();
         if (id.closed) throw closedError('CmId', syscall);
-        if (id.channel !== this) return await id.channel[kExpect](id, wanted, syscall, options);
+        if (id.channel !== this) return await id.channel[kExpect](id, wanted, syscall, signal);
         const taken = this.#next(this.use(syscall));
-        if (taken === undefined) await this.#sleep(options.signal);
+        if (taken === undefined) await this.#sleep(signal);
         else if (!taken.seen) this.#keep(taken.event);
       }
       return expected.found;

@@ -1,5 +1,5 @@
 import type { QpType } from '@verbs/core';
-import { fields, unchecked, validate } from '@verbs/core/provider';
+import { closedError, fields, unchecked, validate } from '@verbs/core/provider';
 import { PortSpace } from '../base/enums.js';
 import { type ConnParam, paramFields } from '../cm/conn-param.js';
 import { type ConnectedQueuePair, Connection } from './connection.js';
@@ -38,6 +38,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     try {
       await (prepare as ConnectOptions['prepare'])?.(made.qp);
       about.signal.throwIfAborted();
+      if (made.qp.closed) throw closedError('QueuePair that options.prepare was given', about.syscall);
       inbox.id.connect(paramOf(given, made.qp));
       const { conn } = await inbox.expect('ESTABLISHED', about);
       return new Connection(inbox, made, conn);

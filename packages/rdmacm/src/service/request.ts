@@ -1,5 +1,5 @@
-import type { Context, QpType, QueuePair } from '@verbs/core';
-import { fields, handleOf, u24, unchecked, validate } from '@verbs/core/provider';
+import { type Context, type QpType, type QueuePair, VerbsError } from '@verbs/core';
+import { closedError, errno, fields, handleOf, u24, unchecked, validate } from '@verbs/core/provider';
 import type { CmEvent } from '../cm/cm-event.js';
 import type { CmId } from '../cm/cm-id.js';
 import { type ConnParam, paramFields, type FullConnParam, privateData } from '../cm/conn-param.js';
@@ -71,6 +71,9 @@ export class ConnectionRequest extends Request {
   readonly param: FullConnParam | undefined;
   readonly #inbox: Inbox;
   #made: MadeQueuePair<typeof QpType.RC> | undefined;
+  #accepted = false;
+  /** The connection has the identifier and the queue pair. */
+  #stands = false;
 
   /** @internal */
   constructor(inbox: Inbox, { conn }: CmEvent) {
@@ -95,8 +98,9 @@ export class ConnectionRequest extends Request {
   }
 
   /**
-   * `rdma_accept`: resolves when the connection stands.
+   * `rdma_accept`: resolves when the connection stands. Closing the request does nothing then.
    *
+   * @throws VerbsError EINVAL (it was accepted before; that call goes on)
    * @throws ConnectionError TIMEDOUT, or how the connection failed; VerbsError; the signal's reason. The request is closed
    *   then
    * @example const connection = await request.accept({ privateData: 'welcome' });
@@ -106,13 +110,20 @@ export class ConnectionRequest extends Request {
     const { qp, signal, timeout, ...param } = acceptOptions(options, 'options');
     const { address = '', port = 0 } = this.remoteAddress ?? {};
     const detail = `from ${address} port ${port}`;
+    if (this.#accepted) {
+      const hint = 'it was accepted before: the connection comes from that call';
+      throw new VerbsError(errno.EINVAL, syscall, { detail, hint });
+    }
+    if (this.id.closed) throw closedError('ConnectionRequest', syscall);
+    this.#accepted = true;
     try {
       using deadline = new Deadline({ signal, timeout } as DeadlineOptions, syscall, detail);
       this.#made ??= makeQueuePair<typeof QpType.RC>(this.id, qp as QpSource | undefined);
+      if (this.#made.qp.closed) throw closedError('QueuePair of createQp()', syscall);
       this.id.accept({ ...param, srq: this.#made.qp.srq !== undefined, qpNum: this.#made.qp.qpNum });
       await this.#inbox.expect('ESTABLISHED', { signal: deadline.signal, syscall, detail });
       const connection = new Connection(this.#inbox, this.#made, this.param);
-      this.#made = undefined;
+      this.#stands = true;
       return connection;
     } catch (error) {
       this.close();
@@ -121,6 +132,7 @@ export class ConnectionRequest extends Request {
   }
 
   override close(): void {
+    if (this.#stands) return;
     super.close();
     closeAll(this.#made?.own.splice(0) ?? []);
   }

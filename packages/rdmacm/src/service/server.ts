@@ -1,6 +1,18 @@
 import { inspect, type InspectOptions } from 'node:util';
 import type { LibraryKind, WaitOptions } from '@verbs/core';
-import { closedError, fields, flag, maybe, or, u16, u31, u8, unchecked, validate } from '@verbs/core/provider';
+import {
+  closedError,
+  fields,
+  flag,
+  maybe,
+  or,
+  u16,
+  u31,
+  u8,
+  signalOf,
+  unchecked,
+  validate,
+} from '@verbs/core/provider';
 import { IdOption, OptionLevel, PortSpace } from '../base/enums.js';
 import { kindOf } from '../base/libraries.js';
 import { addressesOf } from '../cm/addresses.js';
@@ -93,7 +105,8 @@ export class Server<R extends Request = ConnectionRequest> implements Disposable
    * @throws VerbsError ERR_VERBS_CLOSED if the server is closed meanwhile; the signal's reason
    * @example const request = await server.request();
    */
-  async request({ signal }: WaitOptions = {}): Promise<R> {
+  async request(options?: WaitOptions): Promise<R> {
+    const signal = signalOf(options);
     for (;;) {
       signal?.throwIfAborted();
       if (this.closed) throw closedError('Server', 'rdma_get_cm_event');
@@ -109,7 +122,8 @@ export class Server<R extends Request = ConnectionRequest> implements Disposable
   }
 
   /** The requests as they come, until the server is closed or the signal is aborted. */
-  async *requests({ signal }: WaitOptions = {}): AsyncGenerator<R, void, undefined> {
+  async *requests(options?: WaitOptions): AsyncGenerator<R, void, undefined> {
+    const signal = signalOf(options);
     while (!this.closed) {
       try {
         yield await this.request({ ...(signal && { signal }) });
