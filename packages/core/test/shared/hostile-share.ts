@@ -14,9 +14,9 @@ interface Report {
  *
  * @param program the package's test/programs/hostile.mjs
  */
-export async function expectHostileShare(program: string, env: Record<string, string> = {}): Promise<void> {
+export async function expectHostileShare(program: string): Promise<void> {
   const args = ['--seed', '4', '--sequences', '300'];
-  const ended = await run(program, { args, env, nodeArgs: ['--expose-gc', '--no-warnings'] });
+  const ended = await run(program, { args, nodeArgs: ['--expose-gc', '--no-warnings'] });
   expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' });
   const report = JSON.parse(ended.stdout) as Report;
   expect(report.failures).toEqual([]);

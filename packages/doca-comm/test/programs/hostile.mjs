@@ -30,11 +30,12 @@ async function completed(exports) {
 }
 
 async function subjectOf(exports, main) {
-  const api = await completed(exports);
   const declarations = declarationsOf(join(dirname(main), 'index.d.ts'));
-  // What is forgotten ends as another engine of the thread makes progress.
-  const { dpu: device, rep: deviceRep, host } = sides(api, 'comch');
-  const kept = new api.Server({ device, deviceRep, name: 'kept' });
+  // Open devices keep their links to each other: those of these come with the first connection. And what is forgotten ends
+  // as another engine of the thread makes progress.
+  const { dpu: device, rep: deviceRep, host } = sides(exports, 'comch');
+  const kept = new exports.Server({ device, deviceRep, name: 'kept' });
+  const api = await completed(exports);
   return {
     api,
     isInternal: declarations.isInternal,

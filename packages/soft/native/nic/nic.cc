@@ -111,7 +111,7 @@ bool Scheduler::send_messages(Nanos now) {
   Qp* qp = core_.active.front();
   if (qp == nullptr) return true;
   if (core_.active.size() != 1 || qp->neighbourhood != link::Neighbourhood::version() || qp->way == nullptr ||
-      qp->way->reserve(0) == nullptr) {
+      (!qp->way->had_room() && qp->way->reserve(0) == nullptr)) {
     return false;
   }
   const std::uint64_t packets = core_.counters.sent_pkts - core_.carried;

@@ -121,7 +121,7 @@ void write_extended_headers(PacketBuilder& packet, const Qp& qp, const SendWqe& 
 }
 
 // Whether the next packet asks for an acknowledgement.
-bool request_ack(Qp& qp, const SendWqe& wqe, bool last, Nanos now) {
+[[gnu::always_inline]] inline bool request_ack(Qp& qp, const SendWqe& wqe, bool last, Nanos now) {
   RequesterState& req = qp.req;
   ++req.since_ack_request;
   if (!requests_ack(qp, wqe, last, now)) return false;

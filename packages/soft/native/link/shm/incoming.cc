@@ -20,8 +20,7 @@ namespace verbs::soft::link {
 
 Incoming::Incoming(Arrival arrival, const wire::Gid& own, std::uint32_t bell)
     : fd_(arrival.fd),
-      own_(own),
-      peer_(arrival.source),
+      ends_{arrival.source, own},
       memory_(std::move(arrival.memory)),
       reader_(memory_.data()),
       process_(std::move(arrival.process)) {
@@ -53,8 +52,8 @@ void Incoming::handle_socket(std::uint32_t bell, bool hung_up) {
 }
 
 bool Incoming::is_from_peer(std::span<const std::uint8_t> frame) const {
-  return wire::network_size_of(frame) != 0 && (forwards() || wire::source_of(frame) == peer_) &&
-         wire::destination_of(frame) == own_;
+  return wire::network_size_of(frame) != 0 && (forwards() || wire::source_of(frame) == ends_.source) &&
+         wire::destination_of(frame) == ends_.destination;
 }
 
 bool Incoming::read(std::span<const iovec> to, std::span<const Reference> from) {
@@ -81,7 +80,7 @@ bool Incoming::confirm(bool copied) {
   if (record.size() < sizeof message || forwards()) return false;
   std::memcpy(&message, record.data(), sizeof message);
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  return receiver.deliver_message(message, record.subspan(sizeof message), {peer_, own_});
+  return receiver.deliver_message(message, record.subspan(sizeof message), ends_);
 }
 
 std::size_t Incoming::receive(Receiver& receiver, std::size_t budget, std::uint8_t* room) {

@@ -74,7 +74,7 @@ class Incoming final : private SenderMemory {
   // from the peer's address to this one are dropped.
   std::size_t receive(Receiver& receiver, std::size_t budget, std::uint8_t* room);
   // The frames came by the network, to a process that they were not meant for.
-  bool forwards() const { return peer_.is_zero(); }
+  bool forwards() const { return ends_.source.is_zero(); }
   // The connection is over, and all its frames have been received.
   bool is_over() const { return over_; }
   // The peer wrote what no peer writes.
@@ -95,8 +95,7 @@ class Incoming final : private SenderMemory {
   bool confirm(bool copied) override;
 
   int fd_;
-  wire::Gid own_;
-  wire::Gid peer_;
+  MessageEnds ends_;  // the peer, and this end
   SharedMemory memory_;
   RingReader reader_;
   bool hung_up_ = false;

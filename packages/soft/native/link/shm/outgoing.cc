@@ -62,6 +62,7 @@ std::size_t Outgoing::send(std::span<const std::uint8_t> frame, FrameForm form, 
   if (!has_waiting()) waiting_since_ = clock();
   try {
     waiting_.push_back({form, epoch_, {frame.begin(), frame.end()}});
+    had_room_ = false;
   } catch (const std::bad_alloc&) {
     return dropped + 1;
   }
@@ -70,9 +71,11 @@ std::size_t Outgoing::send(std::span<const std::uint8_t> frame, FrameForm form, 
 
 std::uint8_t* Outgoing::reserve(std::size_t size) {
   // Whether it is over: once for each batch, as for frames.
+  had_room_ = false;
   if (has_waiting() || !writer_.reader_takes_messages() || (is_idle() && is_over())) return nullptr;
   reserved_ = writer_.reserve(sizeof(Message) + size);
-  return reserved_ == nullptr ? nullptr : reserved_ + sizeof(Message);
+  had_room_ = reserved_ != nullptr;
+  return had_room_ ? reserved_ + sizeof(Message) : nullptr;
 }
 
 void Outgoing::commit(const Message& message, std::size_t size) {
