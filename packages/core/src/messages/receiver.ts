@@ -30,7 +30,8 @@ export interface ReceiverOptions {
 /** The bytes in front of a datagram. */
 const GRH_BYTES = 40;
 
-const receiverOptions = fields({ slots: maybe(range(1, 0xffffff)), size: or(range(1, 2 ** 30), 4096) });
+/** The check of the options. */
+export const receiverOptions = fields({ slots: maybe(range(1, 0xffffff)), size: or(range(1, 2 ** 30), 4096) });
 const replyOptions = fields({ immData: maybe(u32()), remoteQkey: maybe(u32()) });
 
 /**

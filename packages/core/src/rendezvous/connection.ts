@@ -11,7 +11,7 @@ import type { WorkCompletion } from '../completion/work-completion.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import { GidType, LinkLayer, QpType, WrOpcode } from '../enums/index.js';
 import type { MessageData } from '../messages/message.js';
-import { type Receiver, receiver, type ReceiverOptions } from '../messages/receiver.js';
+import { type Receiver, receiver } from '../messages/receiver.js';
 import { SendBuffers } from '../messages/send-buffers.js';
 import type { QpEndpoint } from '../qp/endpoint.js';
 import type { QueuePair } from '../qp/queue-pair.js';
@@ -88,6 +88,7 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
   #buffers: SendBuffers | undefined;
   readonly #release: () => void;
   #closed = false;
+  #gone = false;
 
   /** @internal Makes the queue pair, in INIT. `release` is called when it is closed. */
   constructor(pd: ProtectionDomain, lines: Lines, options: CheckedOptions, release: () => void) {
@@ -107,7 +108,7 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
     try {
       this.qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: cap as QpCap });
       this.qp.init({ ...(portNum === undefined ? {} : { portNum }), ...(access === undefined ? {} : { access }) });
-      this.#messages = receive === undefined ? undefined : receiver(this.qp, receive as ReceiverOptions);
+      this.#messages = receive === undefined ? undefined : receiver(this.qp, receive);
       this.#prepared = prepare !== undefined;
       prepare?.(this.qp);
     } catch (error) {
@@ -181,7 +182,7 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
 
   /** True after `close()`, and when the peer is gone. */
   get closed(): boolean {
-    return this.#closed || this.qp.closed;
+    return this.#closed || this.#gone || this.qp.closed;
   }
 
   /** The open connection keeps the process alive: the state of a new one. */
@@ -209,6 +210,8 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
   /** `await using` closes the connection at the end of its block. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
+    // Otherwise nothing may be left that keeps the process alive, and what follows would not run.
+    this.#lines.ref(true);
     await this.disconnected;
   }
 
@@ -216,12 +219,6 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
   get receiving(): { slots: number; size: number } | null | undefined {
     if (this.#messages === undefined) return this.#prepared ? undefined : null;
     return { slots: this.#messages.slots, size: this.#messages.size };
-  }
-
-  /** @internal What the peer said of its buffers. It is not trusted. */
-  peerSaid(receive: unknown): void {
-    if (receive === null) this.#peerDeaf = true;
-    else if (receive !== undefined) this.peerReceive = peerBuffers(receive, 'receive');
   }
 
   /** @internal What the peer needs to connect. */
@@ -238,13 +235,21 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
     return table.find((entry) => entry.gid === gid && entry.type === GidType.ROCE_V2)?.index;
   }
 
-  /** @internal Brings the queue pair to RTS. */
-  connect(peer: unknown, { access }: CheckedOptions): void {
-    this.qp.connect(peer as QpEndpoint, { timeout: ACK_TIMEOUT, ...(access === undefined ? {} : { access }) });
+  /** @internal Brings the queue pair to RTS, by what the peer said of itself and of its buffers. It is not trusted. */
+  connect(peer: unknown, receive: unknown, { access }: CheckedOptions): void {
+    try {
+      this.qp.connect(peer as QpEndpoint, { timeout: ACK_TIMEOUT, ...(access === undefined ? {} : { access }) });
+      if (receive === null) this.#peerDeaf = true;
+      else if (receive !== undefined) this.peerReceive = peerBuffers(receive, 'receive');
+    } catch (error) {
+      // Of this side's options all are checked.
+      throw error instanceof TypeError || error instanceof RangeError ? this.#lines.foreign() : error;
+    }
   }
 
   #peerGone(): void {
     if (this.closed) return;
+    this.#gone = true;
     // The last messages of the peer came in before its TCP connection ended.
     this.cq[kNotified]();
     setImmediate(() => {

@@ -19,8 +19,11 @@ export class Device {
     }
   }
 
-  use(): void {
+  /** False: nobody used it any more, and it is closed. */
+  use(): boolean {
+    if (this.#users === 0) return false;
     this.#users++;
+    return true;
   }
 
   close(): void {

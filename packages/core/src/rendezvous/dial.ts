@@ -61,8 +61,7 @@ export async function dial<PrivateData = unknown>(options: DialOptions): Promise
       });
     }
     if (!isObject(reply['endpoint'])) throw lines.foreign();
-    connection.connect(reply['endpoint'], given);
-    connection.peerSaid(reply['receive']);
+    connection.connect(reply['endpoint'], reply['receive'], given);
     connection.privateData = reply['privateData'] as PrivateData;
     lines.send({ ready: true });
     return connection;

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, isIP, type Server as TcpServer, type So
 import { fields, or, range } from '../base/fields.js';
 import { gidBytes, gidText } from '../base/gid.js';
 import { portHolder } from '../base/port-holder.js';
-import { typeError } from '../base/validate.js';
+import { object, typeError } from '../base/validate.js';
 import { Connection } from './connection.js';
 import { Device } from './device.js';
 import { isObject, Lines } from './lines.js';
@@ -86,7 +86,8 @@ export class Server<PrivateData = unknown> implements AsyncIterable<Request<Priv
   readonly #requests: Request<PrivateData>[] = [];
   /** Those that have said nothing yet, the oldest first. */
   readonly #silent = new Set<Socket>();
-  #wake: (() => void) | undefined;
+  /** Iterations that wait for a request. */
+  readonly #waiting: (() => void)[] = [];
   #closed = false;
 
   /** @internal */
@@ -119,7 +120,7 @@ export class Server<PrivateData = unknown> implements AsyncIterable<Request<Priv
   async *[Symbol.asyncIterator](): AsyncGenerator<Request<PrivateData>, void, undefined> {
     while (!this.#closed) {
       const request = this.#requests.shift();
-      if (request === undefined) await new Promise<void>((resolve) => (this.#wake = resolve));
+      if (request === undefined) await new Promise<void>((resolve) => this.#waiting.push(resolve));
       else if (!request.abandoned) yield request;
     }
   }
@@ -132,7 +133,7 @@ export class Server<PrivateData = unknown> implements AsyncIterable<Request<Priv
     for (const request of this.#requests.splice(0)) request.reject();
     for (const socket of this.#silent) socket.destroy();
     this.#device.close();
-    this.#wake?.();
+    this.#wake();
   }
 
   /** `await using` closes the server at the end of its block. */
@@ -159,12 +160,16 @@ export class Server<PrivateData = unknown> implements AsyncIterable<Request<Priv
       const request = new Request<PrivateData>(lines, hello, this.#device, this.#options);
       if (this.#closed || !this.#hasRoom()) request.reject();
       else this.#requests.push(request);
-      this.#wake?.();
+      this.#wake();
     } catch {
       socket.destroy();
     } finally {
       this.#silent.delete(socket);
     }
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 
   /** Requests of those who gave up make room. */
@@ -210,7 +215,8 @@ export class Request<PrivateData = unknown> {
    * are posted.
    *
    * @param options beside those of {@link listen}, and in their place
-   * @throws VerbsError ETIMEDOUT, ECONNRESET (the peer gave up), EINVAL (answered before); the errors of `createQp`
+   * @throws VerbsError ETIMEDOUT, ECONNRESET (the peer gave up), EINVAL (answered before, or the server is closed); the errors of
+   *   `createQp`
    * @example
    * for await (const request of await listen()) await request.accept({ privateData: mr.remote() });
    */
@@ -219,9 +225,13 @@ export class Request<PrivateData = unknown> {
     const { port, host, backlog, signal: ofServer, ...defaults } = this.#options;
     const given = connectionOptions({ ...defaults, ...options }, 'options');
     const signal = givenSignal(given);
-    this.#answer();
+    this.#checkOpen();
     const device = options.pd === undefined ? this.#device : new Device(options.pd);
-    if (device === this.#device) device.use();
+    if (device === this.#device && !device.use()) {
+      this.reject();
+      throw this.#lines.problem('EINVAL', 'the server was closed, and its device with it', 'accept with the option pd');
+    }
+    this.#answered = true;
     let connection: Connection<PrivateData> | undefined;
     try {
       connection = new Connection<PrivateData>(device.pd, this.#lines, given, () => {
@@ -229,8 +239,7 @@ export class Request<PrivateData = unknown> {
       });
       const { privateData } = given;
       const endpoint = connection.endpoint(given);
-      connection.connect(this.#endpoint, given);
-      connection.peerSaid(this.#receive);
+      connection.connect(this.#endpoint, this.#receive, given);
       connection.privateData = this.privateData;
       this.#lines.send({ endpoint, receive: connection.receiving, privateData });
       const { ready } = await this.#lines.receive({ timeout: given.timeout, signal });
@@ -251,22 +260,22 @@ export class Request<PrivateData = unknown> {
    * Rejects: {@link dial} of the program throws an error with code REJECTED.
    *
    * @param options `privateData`: a JSON value for the program, for instance the reason
-   * @throws VerbsError EINVAL if it was answered before
+   * @throws TypeError for what JSON cannot have; VerbsError EMSGSIZE; EINVAL if it was answered before. It can be answered still after
+   *   the first two
    * @example
    * for await (const request of await listen()) {
    *   if (request.privateData !== 'secret') request.reject({ privateData: 'wrong password' });
    * }
    */
   reject(options: { privateData?: unknown } = {}): void {
-    this.#answer();
-    this.#lines.send({ rejected: true, privateData: options.privateData });
+    this.#checkOpen();
+    const { privateData } = object(options, 'options', ['privateData']);
+    this.#lines.send({ rejected: true, privateData });
+    this.#answered = true;
     this.#lines.close();
   }
 
-  #answer(): void {
-    if (this.#answered) {
-      throw this.#lines.problem('EINVAL', 'the request was accepted or rejected before');
-    }
-    this.#answered = true;
+  #checkOpen(): void {
+    if (this.#answered) throw this.#lines.problem('EINVAL', 'the request was accepted or rejected before');
   }
 }

@@ -3,7 +3,7 @@ import { typeError } from '../base/validate.js';
 import { abortSignal } from '../base/wait-options.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import type { QpType } from '../enums/index.js';
-import type { ReceiverOptions } from '../messages/receiver.js';
+import { type ReceiverOptions, receiverOptions } from '../messages/receiver.js';
 import type { QueuePair } from '../qp/queue-pair.js';
 import type { QpCap } from '../types/qp-attr.js';
 
@@ -46,7 +46,7 @@ export const CONNECTION_FIELDS = {
   portNum: maybe(u8(1)),
   sgidIndex: maybe(u8()),
   access: maybe(u31()),
-  receive: unchecked,
+  receive: maybe(receiverOptions),
   prepare: maybe(callable),
   privateData: unchecked,
   signal: unchecked,

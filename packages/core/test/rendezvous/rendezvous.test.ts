@@ -11,6 +11,7 @@ import {
   type Server,
 } from '../../src/rendezvous/index.js';
 import { ALL_ACCESS, open } from '../helpers/devices.js';
+import { programPath, run } from '../helpers/program.js';
 
 const closers: { close(): void }[] = [];
 afterEach(() => {
@@ -210,6 +211,53 @@ describe('listen and dial', () => {
     await expect(request.accept()).rejects.toMatchObject({ code: 'EINVAL' });
   });
 
+  it('can be answered after an answer that could not be sent', async () => {
+    const server = await serve();
+    const dialled = dial({ port: server.port });
+    const request = await next(server);
+    for (const wrong of [{ privateData: 1n }, null, { reason: 'full' }]) {
+      expect(() => {
+        request.reject(wrong as never);
+      }).toThrow(TypeError);
+    }
+    expect(() => {
+      request.reject({ privateData: 'x'.repeat(70_000) });
+    }).toThrow(/^EMSGSIZE/);
+    await expect(request.accept({ pd: 5 as never })).rejects.toThrow(/^options\.pd/);
+    kept(await request.accept());
+    kept(await dialled);
+  });
+
+  it('of a closed server are rejected when the program accepts them', async () => {
+    const server = await serve();
+    const dialled = dial({ port: server.port }).catch(codeOf);
+    const request = await next(server);
+    server.close();
+    await expect(request.accept()).rejects.toThrow(/^EINVAL: the server was closed/);
+    expect(await dialled).toBe('REJECTED');
+  });
+
+  it('end every iteration when the server is closed', async () => {
+    const server = await serve();
+    const iterations = [next(server), next(server)].map((each) =>
+      each.catch((error: unknown) => (error as Error).message),
+    );
+    await new Promise((resolve) => setImmediate(resolve));
+    server.close();
+    expect(await Promise.all(iterations)).toEqual(['the server was closed', 'the server was closed']);
+  });
+
+  it('let the program go on behind the block of a connection, where nothing else keeps it alive', async () => {
+    const server = await serve();
+    const ended = run(programPath('dispose.mjs'), { args: [String(server.port)] });
+    const accepted = kept(await (await next(server)).accept({ receive: {} }));
+    expect((await accepted.messages.next())?.text()).toBe('hello');
+    expect(accepted.closed).toBe(false);
+    await accepted.disconnected;
+    expect(accepted.closed).toBe(true);
+    expect(await ended).toEqual({ code: 0, signal: null, stdout: 'behind the block\n', stderr: '' });
+  });
+
   it('end by signal, by time, and when the server is closed', async () => {
     const server = await serve({ backlog: 1 });
     const reason = new Error('enough');
@@ -249,11 +297,12 @@ describe('listen and dial', () => {
       const socket = connect(server.port, '127.0.0.1');
       socket.on('error', () => undefined).resume();
       socket.write(`${JSON.stringify(hello)}\n`);
-      await expect((await next(server)).accept()).rejects.toThrow(/peer/);
+      await expect((await next(server)).accept()).rejects.toMatchObject({ code: 'EPROTO' });
       await once(socket, 'close');
     }
     await expect(listen({ prot: 1 } as never)).rejects.toThrow(/prot/);
     await expect(listen({ host: 5 } as never)).rejects.toThrow(/^options\.host/);
+    await expect(dial({ port: 1, receive: 5 as never })).rejects.toThrow(/^options\.receive must be an object/);
     await expect(dial({ port: 0 })).rejects.toThrow(/^options\.port/);
     await expect(dial({ port: 1, pd: {} as never })).rejects.toThrow(/^options\.pd/);
     const dialled = dial({ port: server.port, privateData: 'x'.repeat(70_000) });
