@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { summarize } from '../src/capture/pcapng.js';
 import { interfaceBlock, packetBlock, sectionBlock } from './pcapng-blocks.js';
@@ -121,6 +122,15 @@ describe('verbs capture', () => {
     expect(stderr).toMatch(message);
     expect(status).toBe(1);
     expect(existsSync(marker)).toBe(false);
+  });
+
+  it('has the packets of a program that configures its devices itself', async () => {
+    const file = join(directory, 'own.pcapng');
+    const program = fileURLToPath(new URL('programs/refused.mjs', import.meta.url));
+    const own = `import { configure } from '@verbs/soft'; configure('own0,addr=127.77.3.9'); await import('${program}');`;
+    const node = [process.execPath, '--input-type=module', '-e', own];
+    const { status, stderr } = await verbs(['capture', '-o', file, '--', ...node]);
+    expect([status, stderr]).toMatchObject([0, expect.stringContaining('6 packets')]);
   });
 
   it('writes to a path with separators and patterns in its name', async () => {

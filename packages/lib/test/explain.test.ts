@@ -50,6 +50,15 @@ describe('dissect', () => {
     expect(found).toMatchObject({ tunnels: ['tunnel'], icrc: true });
   });
 
+  it("finds it behind a header of the user's own on the port of a known tunnel, too", () => {
+    const packet = bytes(`${IP('11', '003c')} c000 12b5 0028 0000 ${'ab'.repeat(12)} ${BTH_ACK} 00000001 ${ICRC}`);
+    expect(dissect(packet, 'ip').tunnels).toEqual(['VXLAN']);
+    seal(packet, 28, 12);
+    const { layers, tunnels, icrc } = dissect(packet, 'ip');
+    expect(layers.map(({ name }) => name)).toEqual(['outer IPv4', 'outer UDP', 'tunnel header', 'BTH', 'AETH', 'ICRC']);
+    expect([tunnels, icrc]).toEqual([['tunnel'], true]);
+  });
+
   it('goes through VXLAN, GENEVE, GRE with a key, GTP-U and MPLS to the packet inside', () => {
     const inner = `${IP('11', '0030')} c000 12b7 001c 0000 ${BTH_ACK} 00000001 ${ICRC}`;
     const ether = '020000000002 020000000001 0800';

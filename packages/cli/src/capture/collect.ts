@@ -63,7 +63,7 @@ export class Collection {
       const [first, ...others] = parts;
       if (first === undefined) {
         throw new Failure(`nothing was captured in ${this.#target}: the program opened no device of the software NIC`, {
-          hint: 'a statically linked program, or one without libibverbs, cannot be captured',
+          hint: 'a statically linked program, or one without libibverbs, cannot be captured; one that sets VERBS_SOFT itself is not',
         });
       }
       const summary = add(parts.map(summarize));

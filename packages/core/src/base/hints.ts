@@ -31,9 +31,32 @@ const ofLibibverbs: Hints = {
       'REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too; the length must not exceed maxMrSize; an iova needs the ' +
       'offset in its page that the memory has',
   },
+  ibv_dereg_mr: { EBUSY: 'a memory window is bound to the region: invalidate or close that first' },
+  ibv_rereg_mr: { EINVAL: 'attr.pd must be of the context of the region, and access fit the memory' },
+  ibv_reg_dm_mr: {
+    EINVAL:
+      'the device memory must be of the context of this protection domain, and have the bytes; REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too',
+  },
+  ibv_advise_mr: {
+    EINVAL: 'the elements must lie within regions of this protection domain, whose access allows the advice',
+    EOPNOTSUPP: 'advice is one of AdviseMrAdvice, and the device need not take it',
+  },
   ibv_memcpy_to_dm: { EINVAL: 'offset and length must be multiples of 4, and within the device memory' },
   ibv_memcpy_from_dm: { EINVAL: 'offset and length must be multiples of 4, and within the device memory' },
   ibv_create_cq: { EINVAL: 'compare cqe with maxCqe of queryDevice(), and compVector with the number of vectors' },
+  ibv_resize_cq: {
+    EINVAL: 'cqe is at most maxCqe of queryDevice(), and at least the completions that wait in the queue',
+  },
+  ibv_create_srq_ex: {
+    EINVAL:
+      'compare maxWr and maxSge with maxSrqWr and maxSrqSge of queryDevice(); a queue of type XRC needs xrcd and cq, one of ' +
+      'type TM needs cq and tagMatching, all of the same context',
+  },
+  ibv_modify_srq: {
+    EINVAL:
+      'srqLimit is at most maxWr of the queue; a new maxWr is at most maxSrqWr of queryDevice(), and at least the requests that ' +
+      'are posted',
+  },
   ibv_create_qp: {
     EINVAL: 'compare cap with maxQpWr and maxSge of queryDevice(); all objects must belong to the same context',
     ENOMEM: 'compare cap with the limits of queryDevice(); locked memory may be short (see "ulimit -l")',
@@ -54,7 +77,9 @@ const ofLibibverbs: Hints = {
   ibv_init_ah_from_wc: FROM_WC,
   ibv_create_ah_from_wc: FROM_WC,
   ibv_post_send: {
-    EINVAL: 'the state of the queue pair, its type or its limits do not allow the request: it must be in RTS',
+    EINVAL:
+      'the state of the queue pair, its type or its limits do not allow the request: it must be in RTS; memory windows of type 1 ' +
+      'are bound by qp.bindMw, those of type 2 by a BIND_MW request',
     ENOMEM: 'the send queue is full: poll completions first, or raise cap.maxSendWr',
     EOPNOTSUPP:
       'the device does not post this operation this way; a queue pair that was created with sendOpsFlags posts those ' +
@@ -66,6 +91,9 @@ const ofLibibverbs: Hints = {
   },
   ibv_poll_cq: {
     EOPNOTSUPP: "the device has no ordinary completion queues: read completions by its vendor's functions",
+    EIO:
+      'more requests completed than the completion queue has entries, so that completions are lost: create it with one ' +
+      'entry for each request that may be outstanding (cqe of createCq), and its queue pairs again',
   },
   ibv_alloc_buf: { EOPNOTSUPP: 'libibverbs has it since release 64; allocMr needs no such memory' },
   ibv_reg_buf_mr: {

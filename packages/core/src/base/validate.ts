@@ -84,7 +84,9 @@ export function elements(value: unknown, path: string, wanted: string, max: numb
 function outline(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   // Only the outline of an object: a property may be a getter.
-  return inspect(value, { depth: -1, maxStringLength: 60, customInspect: false, showProxy: true });
+  const text = inspect(value, { depth: -1, maxStringLength: 60, customInspect: false, showProxy: true });
+  // The bundler renames a class that names itself, `_Context`.
+  return text.replace(/^\[_(\w+)\]$/, '[$1]');
 }
 
 function coded<E extends Error>(error: E, code: string): E {

@@ -85,7 +85,10 @@ export class CompletionQueue extends Resource {
     channel?.[kRegister](made.id, this);
   }
 
-  /** The number of entries. One completion more overflows the queue, and an overflow breaks it. */
+  /**
+   * The number of entries. One completion more overflows the queue: it is lost, and polls of the queue fail once they have given
+   * what it has, those for awaited requests as well.
+   */
   get cqe(): number {
     return this.#cqe;
   }
@@ -120,7 +123,8 @@ export class CompletionQueue extends Resource {
   /**
    * `ibv_poll_cq`; for an extended queue `ibv_start_poll`, `ibv_next_poll`, `ibv_end_poll` and the `ibv_wc_read_*` of
    * its `wcFlags`: up to `max` completions, an empty array if there are none. Never waits. Completions that
-   * {@link CompletionQueue.wait} found come first; the next call returns the later ones.
+   * {@link CompletionQueue.wait} found come first; the next call returns the later ones. Fewer than `max` do not say that the queue
+   * is empty: the software NIC takes in what has arrived by and by.
    *
    * @param max at least 1, default 16
    * @throws VerbsError with the library's errno if the queue is broken

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { native } from '../base/native.js';
-import { typeError } from '../base/validate.js';
+import { object, typeError } from '../base/validate.js';
 import type { LeftOutDevice } from '../library/left-out.js';
 import { loadLibrary, probeLibraries } from '../library/libraries.js';
 import type { DeviceInfo, LibraryKind } from '../types/device.js';
@@ -26,7 +26,9 @@ export type DeviceList = DeviceInfo[] & {
  * if (devices.length === 0) console.log(devices.reason);
  */
 export function listDevices(options: { library?: LibraryKind } = {}): DeviceList {
-  const reports = probeLibraries().filter(({ kind }) => options.library === undefined || kind === options.library);
+  const { library } = object(options, 'options', ['library']);
+  const wanted = libraryKind(library, 'options.library');
+  const reports = probeLibraries().filter(({ kind }) => wanted === undefined || kind === wanted);
   const list: DeviceList = reports.flatMap(({ devices }) => devices);
   if (list.length === 0) {
     const reason = reports.map(({ kind, reason }) => `${kind}: ${reason ?? 'no device'}`).join('; ');
@@ -36,6 +38,12 @@ export function listDevices(options: { library?: LibraryKind } = {}): DeviceList
   // Not enumerable, as the reason: the list prints and compares like a plain array.
   if (leftOut.length > 0) Object.defineProperty(list, 'leftOut', { value: leftOut });
   return list;
+}
+
+/** The check of a library's kind; undefined is any. */
+export function libraryKind(value: unknown, path: string): LibraryKind | undefined {
+  if (value === undefined || value === 'system' || value === 'soft') return value;
+  throw typeError(path, "'system' or 'soft'", value);
 }
 
 /** Whether the kernel has an RDMA device of that name, whatever library drives it. */

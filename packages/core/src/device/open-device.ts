@@ -1,12 +1,12 @@
 import { errno } from '../base/errno.js';
 import { checked, VerbsError } from '../base/errors.js';
 import { native } from '../base/native.js';
-import { integer, typeError } from '../base/validate.js';
+import { integer, object, typeError } from '../base/validate.js';
 import { loadLibrary, softFailure } from '../library/libraries.js';
 import { addModelDevices } from '../library/installed.js';
 import type { DeviceInfo, LibraryKind } from '../types/device.js';
 import { Context } from './context.js';
-import { kernelHas, listDevices } from './device-info.js';
+import { kernelHas, libraryKind, listDevices } from './device-info.js';
 
 /** The options of {@link openDevice}. */
 export interface OpenOptions {
@@ -25,8 +25,8 @@ export interface OpenOptions {
  * console.log(ctx.device.name);
  */
 export function openDevice(device?: string | DeviceInfo, options: OpenOptions = {}): Context {
-  const { library } = options;
-  const info = chosen(device, library);
+  const { library } = object(options, 'options', ['library']);
+  const info = chosen(device, libraryKind(library, 'options.library'));
   const attempt = loadLibrary(info.library);
   if ('reason' in attempt) throw new VerbsError(errno.ENODEV, 'ibv_open_device', { hint: attempt.reason });
   const handle = checked(native.openDevice(attempt.handle, info.name), 'ibv_open_device', {

@@ -1,7 +1,7 @@
 import { members, type Members } from './members.js';
 
 enum EventTypeValue {
-  /** `IBV_EVENT_CQ_ERR`: a completion queue overflowed; its queue pairs fail with it. */
+  /** `IBV_EVENT_CQ_ERR`: a completion queue overflowed. Completions are lost: polls of it fail, and queue pairs that receive there. */
   CQ_ERR = 0,
   /** `IBV_EVENT_QP_FATAL`: a queue pair is in ERR, for an error that no completion can report. */
   QP_FATAL = 1,

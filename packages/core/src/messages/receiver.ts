@@ -21,7 +21,7 @@ import { Senders } from './senders.js';
 
 /** The options of {@link receiver}. */
 export interface ReceiverOptions {
-  /** How many messages may wait for the program; default 16, at most `cap.maxRecvWr`, which is also the upper bound. */
+  /** How many messages may wait for the program: at most `cap.maxRecvWr`, and `cqe` of `recvCq`; default 16, or as many as can be. */
   slots?: number;
   /** The longest message in bytes, 1 to 2^30, default 4096. */
   size?: number;
@@ -87,9 +87,11 @@ export class Receiver implements AsyncIterable<Message>, Disposable {
   /** @internal */
   constructor(qp: QueuePair, options: ReceiverOptions) {
     const { pd, cq } = partsOf(qp);
-    const { slots = Math.min(16, qp.cap.maxRecvWr), size } = receiverOptions(options, 'options');
+    const { slots = Math.min(16, qp.cap.maxRecvWr, cq.cqe), size } = receiverOptions(options, 'options');
     if (slots > qp.cap.maxRecvWr)
       throw rangeError('options.slots', `at most cap.maxRecvWr, ${qp.cap.maxRecvWr}`, slots);
+    if (slots > cq.cqe)
+      throw rangeError('options.slots', `at most ${cq.cqe}, the entries of the completion queue`, slots);
     this.qp = qp;
     this.slots = slots;
     this.size = size;

@@ -1,7 +1,7 @@
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 import { PostError } from '../base/records.js';
-import { typeError, valueError } from '../base/validate.js';
+import { valueError } from '../base/validate.js';
 
 /** Why a post call stopped. */
 export interface PostFailure {
@@ -40,16 +40,18 @@ export function postError({ code, sge, path, hint, syscall, maxSge, maxWr }: Omi
     case PostError.BAD_OPCODE:
       return valueError(`${path}.opcode`, 'is not one that postSend carries');
     case PostError.NO_ADDRESS:
-      return typeError(`${path}.ah`, "an open AddressHandle of this queue pair's device", undefined);
+      return valueError(`${path}.ah`, "is not an open AddressHandle of this queue pair's device");
     case PostError.QUEUE_FULL:
       if (maxWr === 0) return new VerbsError(errno.EINVAL, syscall, { hint: hint });
       return new VerbsError(errno.ENOMEM, syscall, {
         hint:
-          `${path} does not fit: the queue holds at most ${maxWr} outstanding requests. Poll the completions of ` +
-          'signaled requests first, or create a larger queue',
+          `${path} does not fit: the queue holds at most ${maxWr} outstanding requests. ` +
+          (syscall.endsWith('_recv')
+            ? 'Take the completions of some first, or create a larger queue'
+            : 'Poll the completions of signaled requests first, or create a larger queue'),
       });
     case PostError.NO_MEMORY_WINDOW:
-      return typeError(`${path}.mw`, "an open MemoryWindow of this queue pair's device", undefined);
+      return valueError(`${path}.mw`, "is not an open MemoryWindow of this queue pair's device");
     case PostError.BAD_LENGTH:
       return valueError(`${path}.sgList`, 'must be one element of 8 bytes, which ATOMIC_WRITE writes');
     case PostError.NOT_WRITTEN:

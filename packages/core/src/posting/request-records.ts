@@ -119,6 +119,8 @@ function writeElements(space: RecordSpace, list: readonly unknown[], path: Reque
     if (typeof sge !== 'object' || sge === null)
       throw typeError(`${pathText(path)}.sgList[${i}]`, 'an object with mr', sge);
     const { mr, offset, length } = sge as { mr: unknown; offset?: unknown; length?: unknown };
+    // A misspelt name would move other bytes.
+    if (offset === undefined || length === undefined) checkElement(sge, path, i);
     const id = requestId(mr, 'MemoryRegion');
     if (id === undefined) throw typeError(`${pathText(path)}.sgList[${i}].mr`, 'a MemoryRegion', mr);
     const region = mr as Resource & { length: number };
@@ -135,6 +137,13 @@ function writeElements(space: RecordSpace, list: readonly unknown[], path: Reque
     space.view.setUint32(at + SGE.MEMORY_REGION, id, true);
     space.view.setUint32(at + SGE.LENGTH, bytes, true);
     space.hold(region);
+  }
+}
+
+function checkElement(sge: object, path: RequestPath, i: number): void {
+  for (const name in sge) {
+    if (name === 'mr' || name === 'length' || name === 'offset' || !Object.hasOwn(sge, name)) continue;
+    throw valueError(`${pathText(path)}.sgList[${i}].${name}`, 'is not known here; known are mr, offset, length');
   }
 }
 
@@ -183,7 +192,9 @@ function readRemote(wr: Record<string, unknown>, opcode: number, path: RequestPa
     default:
       break;
   }
-  if (wr['remoteAddr'] === undefined && wr['remote'] !== undefined) {
+  if (wr['remote'] !== undefined) {
+    if (wr['remoteAddr'] !== undefined)
+      throw valueError(`${pathText(path)}.remote`, 'and remoteAddr exclude each other: give one');
     const region = remoteRegion(wr, path);
     remote.addr = region.addr;
     remote.rkey = region.rkey;

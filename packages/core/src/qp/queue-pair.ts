@@ -459,7 +459,7 @@ export class QueuePair<out T extends number = QpType> extends Resource {
   }
 
   /**
-   * `ibv_create_flow`: the frames that a RAW_PACKET or UD queue pair receives.
+   * `ibv_create_flow`: the frames that a queue pair of type RAW_PACKET receives.
    *
    * @throws TypeError, RangeError for a field, by its path
    * @throws VerbsError EOPNOTSUPP, EPERM (CAP_NET_RAW), EINVAL

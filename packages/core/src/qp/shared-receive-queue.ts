@@ -146,7 +146,8 @@ export class SharedReceiveQueue extends Resource {
   }
 
   /**
-   * `ibv_modify_srq`: arms the limit event, which happens once (`srqLimit`), or gives the queue another size (`maxWr`).
+   * `ibv_modify_srq`: arms the limit event, which happens once (`srqLimit`), or gives the queue another size (`maxWr`). The event
+   * comes at once while fewer requests than the limit are posted: post first, then arm.
    *
    * @param attr `srqLimit`: requests; 0 disarms. `maxWr`: requests, at most `maxSrqWr` of `queryDevice()`
    * @throws VerbsError EINVAL (a limit above the size, or a size below the outstanding requests), EOPNOTSUPP

@@ -48,6 +48,19 @@ describe('send and recv', () => {
     expect(b.cq.poll()).toEqual([]);
   });
 
+  it('are rejected, not forgotten, when the completion queue overflows', async () => {
+    const b = bench();
+    const cq = b.ctx.createCq(4);
+    const [one] = pair({ ...b, cq });
+    const write = { opcode: RDMA_WRITE, sgList: [{ mr: b.mr, length: 8 }], remote: b.mr.remote() } as const;
+    const results = await Promise.allSettled(Array.from({ length: 12 }, () => one.send(write)));
+    const failed = results.filter((each) => each.status === 'rejected').map(({ reason }) => String(reason));
+    expect(failed.length).toBeGreaterThan(0);
+    for (const each of failed)
+      expect(each).toMatch(/EIO.*more requests completed than the completion queue has entries/);
+    expect(() => cq.poll()).toThrow(/EIO/);
+  });
+
   it('leave the completions of others to those who poll, by every call', async () => {
     const b = bench();
     const [one, two] = pair(b);

@@ -28,6 +28,15 @@ describe('listDevices', () => {
     expect(system.length > 0).toBe(system.reason === undefined);
   });
 
+  it('refuses options that it does not know', () => {
+    expect(() => listDevices({ libary: 'soft' } as never)).toThrow(/^options\.libary is not known here/);
+    expect(() => openDevice('red', { libary: 'soft' } as never)).toThrow(/^options\.libary is not known here/);
+    expect(() => openDevice('red', 5 as never)).toThrow(/^options must be an object/);
+    expect(() => openDevice('red', { library: 'softt' as never })).toThrow(
+      /^options\.library must be 'system' or 'soft'; received 'softt'/,
+    );
+  });
+
   it('has the devices of the configuration that are left out, each with its reason', () => {
     configure('red;strange0,kind=strange;gone0,kind=gone,model=/no/such/library.so');
     try {

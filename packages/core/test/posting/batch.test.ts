@@ -135,14 +135,14 @@ describe('a batch of sends', () => {
     gone.close();
     expect(() => {
       one.postSendBatch(sends);
-    }).toThrow(/batch\[0\]\.ah must be an open AddressHandle/);
+    }).toThrow(/batch\[0\]\.ah is not an open AddressHandle/);
     sends.set(0, { opcode: WrOpcode.SEND, sgList });
     expect(() => {
       sends.setAddress(0, address(), 1, 1);
     }).toThrow(/a request without an address/);
     expect(() => {
       one.postSendBatch(sends);
-    }).toThrow(/batch\[0\]\.ah must be an open AddressHandle/);
+    }).toThrow(/batch\[0\]\.ah is not an open AddressHandle/);
   });
 
   it('names the shared receive queue of an XRC peer', async () => {

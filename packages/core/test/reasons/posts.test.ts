@@ -176,6 +176,31 @@ describe('a work request that is written wrong', () => {
     ).toContain(`wr.${name} is not known here; known are wrId, sgList`);
   });
 
+  it.each([['len'], ['ofset']])('%s, which no element has: other bytes would move', (name) => {
+    const { mr, one } = b();
+    const sgList = [{ mr, [name]: 5 }] as never;
+    const refused = `wr.sgList[0].${name} is not known here; known are mr, offset, length`;
+    expect(
+      text(() => {
+        one.postSend({ opcode: WrOpcode.SEND, sgList });
+      }),
+    ).toContain(refused);
+    expect(
+      text(() => {
+        one.postRecv({ sgList });
+      }),
+    ).toContain(refused);
+  });
+
+  it('a region of the peer twice', () => {
+    const { mr, one } = b();
+    expect(
+      text(() => {
+        one.postSend({ opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr }], remote: mr.remote(), remoteAddr: 1n } as never);
+      }),
+    ).toContain('wr.remote and remoteAddr exclude each other: give one');
+  });
+
   it('what a class inherits is no field of the request', () => {
     const { one } = b();
     class Request {

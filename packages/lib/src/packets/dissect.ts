@@ -1,5 +1,5 @@
 import { type Explanation, explain } from './explain.js';
-import { icrcIsRight, transportBegins } from './icrc.js';
+import { icrcIsRight, transportBegins, transportIsSealed } from './icrc.js';
 
 /** A packet explained, and whether its checksum is right (undefined: it cannot be told). */
 export interface Dissection extends Explanation {
@@ -17,6 +17,7 @@ export function dissect(packet: Uint8Array, link: 'ip' | 'ethernet', length = pa
     link,
     length,
     isTransport: (place) => transportBegins(view, packet.length, place),
+    isSealed: (place) => transportIsSealed(view, packet.length, place),
   });
   const { place } = explanation;
   return { ...explanation, icrc: place === undefined ? undefined : icrcIsRight(view, packet.length, place) };

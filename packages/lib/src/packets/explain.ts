@@ -40,6 +40,8 @@ export interface ExplainOptions {
    * bytes in front of the BTH, so that nothing but the checksum tells.
    */
   isTransport: (candidate: Candidate) => boolean;
+  /** The same, and its checksum is right. */
+  isSealed: (candidate: Candidate) => boolean;
 }
 
 /** A packet, explained as far as it is known. */
@@ -120,21 +122,37 @@ class Walk {
       return;
     }
     const tunnel = tunnelOf({ protocol: ip.protocol, port });
-    if (tunnel !== undefined) {
-      const carried = this.#read(tunnel.name, tunnel.read);
-      this.result.tunnels.push(tunnel.name);
-      if (this.#options.isTransport(place(this.#at))) this.#transport(place(this.#at));
-      else this.#carried(carried);
+    if (tunnel === undefined) {
+      if (this.#userTunnel(place, this.#options.isTransport)) return;
+      this.#rest(`no RoCE v2: ${port === undefined ? `IP protocol ${ip.protocol}` : `UDP port ${port}`}`);
       return;
     }
+    const behindUdp = this.#at;
+    const carried = this.#read(tunnel.name, tunnel.read);
+    const isTransport = this.#options.isTransport(place(this.#at));
+    if (!isTransport && port !== undefined) {
+      // The port is a known tunnel's, and the header may be the user's own.
+      const [known, at] = [this.result.layers.pop(), this.#at];
+      this.#at = behindUdp;
+      if (this.#userTunnel(place, this.#options.isSealed)) return;
+      if (known !== undefined) this.result.layers.push(known);
+      this.#at = at;
+    }
+    this.result.tunnels.push(tunnel.name);
+    if (isTransport) this.#transport(place(this.#at));
+    else this.#carried(carried);
+  }
+
+  /** The packet behind a header of the user's own, if there is one. */
+  #userTunnel(place: (at: number) => Candidate, isThere: (candidate: Candidate) => boolean): boolean {
     for (let size = 0; size <= LONGEST_TUNNEL; size += 4) {
-      if (!this.#options.isTransport(place(this.#at + size))) continue;
+      if (!isThere(place(this.#at + size))) continue;
       if (size > 0) this.#read('tunnel header', (layer) => layer.field('of the user', size * 8, hex));
       this.result.tunnels.push('tunnel');
       this.#transport(place(this.#at));
-      return;
+      return true;
     }
-    this.#rest(`no RoCE v2: ${port === undefined ? `IP protocol ${ip.protocol}` : `UDP port ${port}`}`);
+    return false;
   }
 
   #transport(place: Candidate): void {

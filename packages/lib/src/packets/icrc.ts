@@ -117,11 +117,20 @@ export function icrcIsRight(view: DataView, size: number, place: Candidate): boo
  * look like.
  */
 export function transportBegins(view: DataView, size: number, place: Candidate): boolean {
-  const { at } = place;
-  if (at + BTH_BYTES > size || opcodeOf(view.getUint8(at)) === undefined) return false;
-  // The transport's version is 0. No checksum is taken where it is not: this is asked at many places of foreign packets.
-  if ((view.getUint8(at + 1) & 0x0f) !== 0) return false;
+  if (!mayBegin(view, size, place)) return false;
   const right = icrcIsRight(view, size, place);
   // A BTH of the default partition. An inner Ethernet header has an address in this place.
-  return right ?? view.getUint16(at + 2) === 0xffff;
+  return right ?? view.getUint16(place.at + 2) === 0xffff;
+}
+
+/** The same by the checksum alone: where something else is more likely to be there. */
+export function transportIsSealed(view: DataView, size: number, place: Candidate): boolean {
+  return mayBegin(view, size, place) && icrcIsRight(view, size, place) === true;
+}
+
+/** No checksum is taken where no BTH can be: this is asked at many places of foreign packets. */
+function mayBegin(view: DataView, size: number, { at }: Candidate): boolean {
+  if (at + BTH_BYTES > size || opcodeOf(view.getUint8(at)) === undefined) return false;
+  // The transport's version is 0.
+  return (view.getUint8(at + 1) & 0x0f) === 0;
 }

@@ -1,4 +1,4 @@
-import { checksum, icrcIsRight, transportBegins } from './icrc.js';
+import { checksum, icrcIsRight, transportBegins, transportIsSealed } from './icrc.js';
 import type { Candidate } from './explain.js';
 import { ipv4, ipv6 } from './layer-reader.js';
 import {
@@ -147,11 +147,19 @@ export class PacketScan {
     place.at = at;
     if (port === PORT_ROCE) return TRANSPORT;
     const tunnel = port >= 0 ? TUNNEL_PORTS.get(port)?.name : protocol === PROTOCOL_GRE ? 'GRE' : undefined;
-    if (tunnel === undefined) return this.#userTunnel(view, end);
+    if (tunnel === undefined) return this.#userTunnel(view, end, transportBegins);
     const carried = this.#tunnel(view, end, tunnel);
     if (carried === NOTHING) return NOTHING;
+    const inner = place.at;
+    const begins = transportBegins(view, end, place);
+    if (!begins && port >= 0) {
+      // The port is a known tunnel's, and the header may be the user's own.
+      place.at = at;
+      if (this.#userTunnel(view, end, transportIsSealed) === TRANSPORT) return TRANSPORT;
+      place.at = inner;
+    }
     this.#add(tunnel);
-    return transportBegins(view, end, place) ? TRANSPORT : carried;
+    return begins ? TRANSPORT : carried;
   }
 
   /** Goes behind a tunnel header. Returns what it carries. */
@@ -181,12 +189,12 @@ export class PacketScan {
     return has(bytes) ? carried : NOTHING;
   }
 
-  #userTunnel(view: DataView, end: number): number {
+  #userTunnel(view: DataView, end: number, begins: typeof transportBegins): number {
     const { place } = this;
     const { at } = place;
     for (let bytes = 0; bytes <= LONGEST_TUNNEL; bytes += 4) {
       place.at = at + bytes;
-      if (!transportBegins(view, end, place)) continue;
+      if (!begins(view, end, place)) continue;
       this.#add('tunnel');
       return TRANSPORT;
     }

@@ -14,7 +14,8 @@
 extern "C" {
 #endif
 
-/* Replaces the configuration, also that of the variable VERBS_SOFT. NULL: reads the variable again.
+/* Replaces the configuration, also that of the variable VERBS_SOFT, but for the options that the variable has for every
+ * device ("*"): they hold for these devices too. NULL: reads the variable again.
  * EINVAL: the text is wrong. EBUSY: a device is open. */
 int verbs_soft_configure(const char *text);
 

@@ -156,9 +156,9 @@ bool has_valid_icrc(const Parsed& parsed, std::span<const std::uint8_t> frame) {
 
 }  // namespace
 
-void Ingress::drop() {
+void Ingress::drop(Reason reason) {
   ++core_.counters.dropped_pkts;
-  explain_drop(core_, {Reason::kDropMalformed}, nullptr, nullptr);
+  explain_drop(core_, {reason}, nullptr, nullptr);
 }
 
 // What the list says is the sender's: sizes may be any. The state machines check them as those of payloads.
@@ -195,6 +195,8 @@ void Ingress::deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame
   if (port == nullptr) return drop();
   const bool plain = port->tunnels().empty();
   const std::optional<wire::FrameView> view = plain ? wire::parse_frame(frame) : find_packet(core_, *port, frame);
+  // Where there are tunnels, most of what cannot be read has another header than this end.
+  if (!view && !plain) return drop(Reason::kDropTunnel);
   if (!view || (plain && !view->is_to_port(wire::kRocePort))) return drop();
   const Parsed parsed(core_, *view);
   if (plain && parsed.info != nullptr && parsed.qp != nullptr &&

@@ -38,7 +38,7 @@ class Ingress {
   void deliver(std::uint8_t port_num, std::span<const std::uint8_t> frame, Nanos now, link::FrameForm form,
                link::SenderMemory* memory);
   void handle_referring(Qp& qp, const Packet& packet, link::SenderMemory& memory, Nanos now);
-  [[gnu::cold]] void drop();
+  [[gnu::cold]] void drop(Reason reason = Reason::kDropMalformed);
 
   Core& core_;
 };

@@ -29,6 +29,7 @@ int DataPath::first_completion(Cq live, nic::Completion* completion) {
   if (!cq) return EINVAL;
   core_.progress.note_poll();
   if (cq->poll_one(completion)) return 0;
+  if (cq->has_overrun()) return EIO;
   progress_for(cq);
   return cq->poll_one(completion) ? 0 : ENOENT;
 }

@@ -103,12 +103,14 @@ int Registry::no_device(const std::string& name) const {
   return fail(ENODEV, "there is no device " + name + "; configured are: " + names);
 }
 
-int Registry::replace(const std::string& text) {
+int Registry::replace(const std::string& text, const OptionTexts& also) {
   std::vector<DeviceText> texts;
   OptionTexts every_device;
   if (const std::string error = split_configuration(text, &texts, &every_device); !error.empty()) {
     return fail(EINVAL, error);
   }
+  every_device.insert(every_device.end(), also.begin(), also.end());
+  for (DeviceText& device : texts) device.options.insert(device.options.end(), also.begin(), also.end());
   std::vector<Entry> entries;
   for (DeviceText& device : texts) {
     DeviceConfig config;  // only to report a wrong option now, and not when the device's model is loaded
@@ -129,15 +131,26 @@ int Registry::configure_once() {
   if (const std::string error = load_text(variable ? variable : "", &text); !error.empty()) {
     return fail(EINVAL, "VERBS_SOFT: " + error);
   }
-  const int error = replace(text);
+  const int error = replace(text, {});
   return error == 0 ? 0 : fail(error, "VERBS_SOFT: " + std::string(last_error()));
+}
+
+// What the variable has for every device. Nothing where it cannot be read: it is to be replaced.
+OptionTexts Registry::every_device_of_variable() {
+  const char* variable = std::getenv("VERBS_SOFT");
+  std::string text;
+  std::vector<DeviceText> devices;
+  OptionTexts every_device;
+  if (variable == nullptr || !load_text(variable, &text).empty()) return {};
+  return split_configuration(text, &devices, &every_device).empty() ? every_device : OptionTexts{};
 }
 
 int Registry::configure(const char* text) {
   const std::lock_guard guard(mutex_);
   if (any_open()) return fail(EBUSY, "a device of the software NIC is open; configure before the first open");
   configured_ = false;
-  const int error = text ? replace(text) : configure_once();
+  // Whoever started the program has asked for the captures and faults of every device (verbs run), whatever devices it has.
+  const int error = text ? replace(text, every_device_of_variable()) : configure_once();
   if (error == 0) make_all();
   return error;
 }

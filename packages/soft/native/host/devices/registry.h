@@ -65,7 +65,9 @@ class Registry {
 
   Registry();
   int configure_once();
-  int replace(const std::string& text);
+  // `also`: options of every device, beside those of the text.
+  int replace(const std::string& text, const OptionTexts& also);
+  static OptionTexts every_device_of_variable();
   bool any_open() const;
   int no_device(const std::string& name) const;
   Device* find_locked(const std::string& name);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -72,14 +73,15 @@ class Cq : public TimerSlot {
     return add(solicited, events, {}, tags, [&](ibv_wc& entry) { entry = wc; });
   }
 
-  // Removes at most `count` entries, oldest first, and returns how many. Makes no progress: the host does that.
+  // Removes at most `count` entries, oldest first, and returns how many; -EIO once a queue that has overrun is empty, since what
+  // is missing never comes. Makes no progress: the host does that.
   int poll(int count, ibv_wc* wc) {
     int polled = 0;
     while (polled < count && count_ > 0) {
       wc[polled++] = ring_[head_];
       drop_oldest();
     }
-    return polled;
+    return polled == 0 && overrun_ ? -EIO : polled;
   }
 
   // Removes the oldest entry, with its time stamp and tags. False when the queue is empty.
@@ -119,6 +121,8 @@ class Cq : public TimerSlot {
   void expire(EventSink& events);
 
   std::size_t pending() const { return count_; }
+  // Completions were lost.
+  bool has_overrun() const { return overrun_; }
   // Its entries have the time.
   bool is_stamped() const { return stamps_ != nullptr; }
   // Its events may wait for a timer.

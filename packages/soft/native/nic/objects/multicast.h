@@ -1,6 +1,7 @@
 // Multicast groups: which UD queue pairs get a copy of each datagram to a group.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -34,9 +35,14 @@ class MulticastTable {
   // Calls visit(qp) for each member of the group that a packet names. `visit` may not attach or detach.
   template <typename Visit>
   void for_each_member(const wire::Gid& group, Visit visit) const {
+    // Several groups may have one address in IPv4 packets. Who is in two of them gets one copy.
+    const Group* first = nullptr;
     for (const Group& known : groups_) {
-      if (known.gid != group && known.ipv4 != group) continue;
-      for (Qp* member : known.members) visit(*member);
+      if (!known.is_named(group)) continue;
+      for (Qp* member : known.members) {
+        if (first == nullptr || !is_member(first, &known, group, member)) visit(*member);
+      }
+      if (first == nullptr) first = &known;
     }
   }
 
@@ -45,7 +51,16 @@ class MulticastTable {
     wire::Gid gid;
     wire::Gid ipv4;  // its address in IPv4 packets
     std::vector<Qp*> members;
+
+    bool is_named(const wire::Gid& name) const { return gid == name || ipv4 == name; }
   };
+
+  // Of one of the groups from `first` up to `end` that packets to `group` name.
+  static bool is_member(const Group* first, const Group* end, const wire::Gid& group, const Qp* qp) {
+    return std::any_of(first, end, [&](const Group& known) {
+      return known.is_named(group) && std::find(known.members.begin(), known.members.end(), qp) != known.members.end();
+    });
+  }
   std::vector<Group>::iterator find(const wire::Gid& group);
 
   std::size_t max_groups_;

@@ -1,6 +1,8 @@
 // A completion queue by itself, with a clock that the test sets.
 #include <doctest/doctest.h>
 
+#include <cerrno>
+
 #include "nic/objects/completion_queue.h"
 
 using namespace verbs::soft::nic;
@@ -121,4 +123,18 @@ TEST_CASE("completions carry the time at which they came, through a resize") {
   for (int i = 0; i < 4; ++i) bench.push();
   CHECK(bench.errors == 1);  // one event however many entries are lost
   CHECK(bench.cq.pending() == 2);
+}
+
+TEST_CASE("a queue that has overrun gives what it has, and then an error: what was lost never comes") {
+  Bench bench;
+  for (int i = 0; i < 9; ++i) bench.push();
+  CHECK(bench.errors == 1);
+  ibv_wc wc[16];
+  CHECK(bench.cq.poll(5, wc) == 5);
+  CHECK(bench.cq.poll(16, wc) == 3);
+  CHECK(bench.cq.poll(16, wc) == -EIO);
+  bench.push();
+  CHECK(bench.cq.poll(16, wc) == 1);
+  CHECK(bench.cq.has_overrun());
+  CHECK(bench.cq.poll(0, wc) == -EIO);
 }

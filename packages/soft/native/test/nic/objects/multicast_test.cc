@@ -92,6 +92,22 @@ TEST_CASE("a datagram to a group reaches the members that may receive it, and no
   CHECK(net.b.nic->qps().destroy(members[0]) == 0);
 }
 
+TEST_CASE("a member of two groups with one IPv4 address gets one copy") {
+  VirtualNetwork net;
+  nic::Qp* both = net.b.create_qp(IBV_QPT_UD);
+  nic::Qp* one = net.b.create_qp(IBV_QPT_UD);
+  wire::Gid same;  // 239.0.0.1 in IPv4 packets
+  same.bytes = {0xff, 0x0e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 1};
+  REQUIRE(nic::group_on_wire(same, true) == ipv4_group(1));
+  nic::MulticastTable& table = net.b.nic->multicast();
+  bool first = false;
+  for (const wire::Gid& group : {ipv4_group(1), same, ipv4_group(2)}) REQUIRE(table.attach(both, group, &first) == 0);
+  REQUIRE(table.attach(one, same, &first) == 0);
+  std::vector<nic::Qp*> visited;
+  table.for_each_member(ipv4_group(1), [&](nic::Qp& member) { visited.push_back(&member); });
+  CHECK(visited == std::vector<nic::Qp*>{both, one});
+}
+
 TEST_CASE("groups of IPv6 form have a name in IPv4 packets, and not the reverse") {
   wire::Gid group;
   group.bytes = {0xff, 0x0e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9, 1, 2, 3};
