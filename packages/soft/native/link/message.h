@@ -73,8 +73,8 @@ class MessageWay {
   // Sends what was reserved last, with its payload of that size, at flush(), here or of the Transmitter, at the latest.
   virtual void commit(const Message& message, std::size_t size) = 0;
   virtual void flush() = 0;
-  // Whether the last reserve() found room, and nothing that waits has come between: so that one who begins need not ask for
-  // room that he will ask for again.
+  // Whether the last reserve() found room, and nothing that waits has come between: so that one who begins need not ask
+  // for room that he will ask for again.
   bool had_room() const { return had_room_; }
 
  protected:

@@ -149,7 +149,8 @@ int Registry::configure(const char* text) {
   const std::lock_guard guard(mutex_);
   if (any_open()) return fail(EBUSY, "a device of the software NIC is open; configure before the first open");
   configured_ = false;
-  // Whoever started the program has asked for the captures and faults of every device (verbs run), whatever devices it has.
+  // Whoever started the program has asked for the captures and faults of every device (verbs run), whatever devices it
+  // has.
   const int error = text ? replace(text, every_device_of_variable()) : configure_once();
   if (error == 0) make_all();
   return error;

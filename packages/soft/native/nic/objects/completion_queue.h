@@ -73,8 +73,8 @@ class Cq : public TimerSlot {
     return add(solicited, events, {}, tags, [&](ibv_wc& entry) { entry = wc; });
   }
 
-  // Removes at most `count` entries, oldest first, and returns how many; -EIO once a queue that has overrun is empty, since what
-  // is missing never comes. Makes no progress: the host does that.
+  // Removes at most `count` entries, oldest first, and returns how many; -EIO once a queue that has overrun is empty,
+  // since what is missing never comes. Makes no progress: the host does that.
   int poll(int count, ibv_wc* wc) {
     int polled = 0;
     while (polled < count && count_ > 0) {
