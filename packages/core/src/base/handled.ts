@@ -29,3 +29,10 @@ export function excused<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T
   });
   return same;
 }
+
+/** An error of the program's listener is none of the object that calls it: it is an uncaught exception, and the object goes on. */
+export function uncaught(error: unknown): void {
+  queueMicrotask(() => {
+    throw error;
+  });
+}

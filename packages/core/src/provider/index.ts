@@ -21,7 +21,9 @@ export {
   type OpenedLibrary,
 } from './vendor-libraries.js';
 export { type AddonPlace, loadAddon } from '../base/addon.js';
+export { onAbort } from '../base/abort.js';
 export { errno } from '../base/errno.js';
+export { uncaught } from '../base/handled.js';
 export { gidText } from '../base/gid.js';
 export { type EventSource, FdEvents } from '../base/fd-events.js';
 export { WakeList } from '../base/wake-list.js';
@@ -50,3 +52,4 @@ export { accessOf } from '../memory/registration.js';
 export { nativeQpAttr, publicQpAttr } from '../qp/qp-attr.js';
 export { nativeQpInitAttr } from '../qp/qp-init-attr.js';
 export { nativeWqAttr, type NativeWq } from '../qp/receive-work-queue.js';
+export { modifyReason } from '../reasons/modify-reason.js';

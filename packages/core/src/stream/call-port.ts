@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { onAbort } from '../base/abort.js';
 import { errno } from '../base/errno.js';
 import { closedError, VerbsError } from '../base/errors.js';
-import { typeError } from '../base/validate.js';
+import { typeError, valueError } from '../base/validate.js';
 import { signalOf, type WaitOptions } from '../base/wait-options.js';
 import { messagePort, type MessagePortOptions, type SocketMessagePort } from './message-port.js';
 
@@ -12,7 +12,10 @@ const CALL = 0; // name, arguments
 const RESULT = 1; // value
 const FAILURE = 2; // name, message, code of an error
 
-type Message = [kind: number, id: unknown, ...rest: unknown[]];
+type Message = [kind: number, id: number, ...rest: unknown[]];
+
+/** Arguments of a call. An array of the peer may say that it has four billion, and hold none. */
+const MOST_ARGUMENTS = 65_535;
 
 /** What functions that a peer calls look like: what they take and return can be cloned. */
 export type RemoteFunction = (...args: never[]) => unknown;
@@ -37,7 +40,8 @@ export class CallError extends Error {
  * Calls to functions of another process over a socket, and calls of that process to functions here. Both ends make one; either
  * may have functions, or both. Arguments, results and the names of errors are cloned, as by {@link messagePort}.
  *
- * Calls are answered as they end, not in their order, and a peer may have any number of them at a time.
+ * Calls are answered as they end, not in their order, and a peer may have any number of them at a time. While it does not read the
+ * answers, no further one is begun.
  *
  * @param socket of {@link connect}, {@link createServer} or {@link socketOver}; any other Duplex of bytes does as well
  * @param functions what the peer may call: the object's own functions, nothing that it inherits
@@ -65,8 +69,14 @@ export class CallPort<Theirs extends Record<keyof Theirs, RemoteFunction> = AnyF
   readonly #port: SocketMessagePort<Message>;
   readonly #functions: Map<string, RemoteFunction>;
   /** Calls that the peer has not answered. */
-  readonly #waiting = new Map<unknown, { resolve: (value: unknown) => void; reject: (reason: unknown) => void }>();
+  readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (reason: unknown) => void }>();
   #next = 0;
+  /** Calls without an answer, those included that nobody waits for any more. */
+  #unanswered = 0;
+  /** So many answers wait for the peer that no call is begun until 'drain'. */
+  #full = false;
+  /** The peer's calls that wait for that. */
+  readonly #held: [id: number, called: string, args: never[]][] = [];
 
   /** @internal */
   constructor(socket: Duplex, functions: Record<string, RemoteFunction>, options: MessagePortOptions) {
@@ -78,9 +88,13 @@ export class CallPort<Theirs extends Record<keyof Theirs, RemoteFunction> = AnyF
     this.#functions = new Map(Object.entries(functions));
     const port = messagePort<Message>(socket, options);
     this.#port = port;
-    port.on('message', (message) => {
-      this.#receive(message);
-    });
+    port.on('message', this.#receive);
+    const drained = () => {
+      this.#drained();
+    };
+    port.on('drain', drained);
+    // What arrived before is handed out, and then the end.
+    port.socket.once('close', drained);
     this.ended = new Promise((resolve) => {
       let failure: Error | undefined;
       port.once('error', (error) => {
@@ -101,7 +115,7 @@ export class CallPort<Theirs extends Record<keyof Theirs, RemoteFunction> = AnyF
   /**
    * Calls a function of the peer, and resolves with what it returns.
    *
-   * @param args may be changed afterwards: they are cloned now
+   * @param args at most 65535; may be changed afterwards: they are cloned now
    * @throws {@link CallError} if the function fails; VerbsError ERR_VERBS_CLOSED, or the one that broke the connection;
    *   `signal.reason`: the function runs on, and its answer is dropped; as `postMessage` for arguments
    */
@@ -112,10 +126,11 @@ export class CallPort<Theirs extends Record<keyof Theirs, RemoteFunction> = AnyF
   ): Promise<Awaited<ReturnType<Theirs[Name]>>> {
     if (typeof name !== 'string') throw typeError('name', 'the name of a function', name);
     if (!Array.isArray(args)) throw typeError('args', 'an array', args);
+    if (args.length > MOST_ARGUMENTS)
+      throw valueError('args', `has ${args.length} elements; at most ${MOST_ARGUMENTS} are possible`);
     const signal = signalOf(options);
     signal?.throwIfAborted();
     const id = this.#next++;
-    this.#port.postMessage([CALL, id, name, args]);
     let ignore: (() => void) | undefined;
     try {
       const answer = await new Promise((resolve, reject) => {
@@ -126,6 +141,12 @@ export class CallPort<Theirs extends Record<keyof Theirs, RemoteFunction> = AnyF
             // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an AbortSignal's reason may be anything
             reject(signal.reason);
           });
+        this.#port.post([CALL, id, name, args], (error) => {
+          this.#unanswered--;
+          reject(error);
+        });
+        this.#unanswered++;
+        this.#flow();
       });
       return answer as Awaited<ReturnType<Theirs[Name]>>;
     } finally {
@@ -151,40 +172,94 @@ export class CallPort<Theirs extends Record<keyof Theirs, RemoteFunction> = AnyF
     this.#waiting.clear();
   }
 
-  #receive(message: unknown): void {
+  readonly #receive = (message: unknown): void => {
     const [kind, id, first, second, third] = Array.isArray(message) ? (message as unknown[]) : [];
-    if (kind === CALL && typeof first === 'string' && Array.isArray(second)) {
-      // Not even the failure fits into a message that the peer takes.
-      this.#answer(id, first, second as never[]).catch((error: unknown) => {
-        this.#port.destroy(error as Error);
-      });
+    if (typeof id !== 'number') {
+      this.#foreign();
+    } else if (kind === CALL && typeof first === 'string' && isArguments(second)) {
+      if (this.#full) this.#held.push([id, first, second]);
+      else this.#begin(id, first, second);
     } else if (kind === RESULT) {
+      this.#answered();
       this.#waiting.get(id)?.resolve(first);
     } else if (kind === FAILURE && typeof first === 'string' && typeof second === 'string') {
+      this.#answered();
       this.#waiting.get(id)?.reject(new CallError(first, second, text(third)));
     } else {
-      const what = {
-        text: 'the peer sends values that are no calls',
-        hint: 'both ends need callPort() of @verbs/core/stream',
-      };
-      this.#port.destroy(new VerbsError(errno.EPROTO, 'ibv_poll_cq', what));
+      this.#foreign();
     }
+  };
+
+  #foreign(): void {
+    const what = {
+      text: 'the peer sends values that are no calls',
+      hint: 'both ends need callPort() of @verbs/core/stream',
+    };
+    this.#port.destroy(new VerbsError(errno.EPROTO, 'ibv_poll_cq', what));
   }
 
-  async #answer(id: unknown, called: string, args: never[]): Promise<void> {
+  #begin(id: number, called: string, args: never[]): void {
+    this.#answer(id, called, args).catch((error: unknown) => {
+      // Not even the failure fits into a message that the peer takes.
+      this.#port.destroy(error as Error);
+    });
+  }
+
+  async #answer(id: number, called: string, args: never[]): Promise<void> {
     try {
       const call = this.#functions.get(called);
       if (call === undefined) throw new TypeError(`the peer has no function ${inspect(called)}`);
-      this.#reply([RESULT, id, await call(...args)]);
+      const result = call(...args);
+      // At once where it is there: before the peer's next call, which has to wait if the peer does not take this answer.
+      this.#reply([RESULT, id, isThenable(result) ? await result : result]);
     } catch (reason) {
-      const { name, message, code }: { name: unknown; message: unknown; code?: unknown } =
-        reason instanceof Error ? reason : new Error(inspect(reason));
-      this.#reply([FAILURE, id, text(name) ?? 'Error', text(message) ?? '', text(code)]);
+      this.#reply([FAILURE, id, ...outline(reason)]);
     }
   }
 
   #reply(message: Message): void {
-    if (!this.#port.closed) this.#port.postMessage(message);
+    if (this.#port.closed || this.#port.postMessage(message)) return;
+    this.#full = true;
+    this.#flow();
+  }
+
+  /** The peer has taken the answers, or is gone. */
+  #drained(): void {
+    this.#full = false;
+    const next = () => (this.#full ? undefined : this.#held.shift());
+    for (let call = next(); call !== undefined; call = next()) this.#begin(...call);
+    this.#flow();
+  }
+
+  #answered(): void {
+    if (this.#unanswered !== 0) this.#unanswered--;
+    this.#flow();
+  }
+
+  /**
+   * Takes the peer's messages, or does not while the peer takes none. Where this side waits for answers it takes them all the same:
+   * else both sides might wait for each other.
+   */
+  #flow(): void {
+    const takes = this.#port.listenerCount('message') !== 0;
+    if (this.#full && this.#unanswered === 0) this.#port.off('message', this.#receive);
+    else if (!takes) this.#port.on('message', this.#receive);
+  }
+}
+
+const isArguments = (value: unknown): value is never[] => Array.isArray(value) && value.length <= MOST_ARGUMENTS;
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+
+/** What the peer gets to know of an error: anything may be thrown, also what throws when it is read. */
+function outline(reason: unknown): [name: string, message: string, code: string | undefined] {
+  try {
+    const { name, message, code }: { name: unknown; message: unknown; code?: unknown } =
+      reason instanceof Error ? reason : new Error(inspect(reason));
+    return [text(name) ?? 'Error', text(message) ?? '', text(code)];
+  } catch {
+    return ['Error', 'the function threw what cannot be read', undefined];
   }
 }
 

@@ -67,7 +67,7 @@ export function connectionOptions(
  * event 'connect'. An error of the connection is the event 'error'.
  *
  * @param listener for 'connect'
- * @throws TypeError, RangeError for an option, by its name
+ * @throws TypeError, RangeError for an argument, by its name
  * @example
  * import { createReadStream } from 'node:fs';
  * import { pipeline } from 'node:stream/promises';
@@ -78,6 +78,9 @@ export function connectionOptions(
 export function connect(options: ConnectSocketOptions, listener?: () => void): Socket {
   if (typeof options !== 'object') throw typeError('options', 'an object, as { port, host }', options);
   const { host, port, slots, size, allowHalfOpen, signal, ...rest } = connectOptions(options, 'options');
+  // Before there is a socket that connects.
+  if (listener !== undefined && typeof (listener as unknown) !== 'function')
+    throw typeError('listener', 'a function', listener);
   const socket = new Socket({
     buffers: { slots, size },
     allowHalfOpen,

@@ -6,6 +6,8 @@ import { errno } from '../base/errno.js';
 import { closedError, VerbsError } from '../base/errors.js';
 import { fields, or, range } from '../base/fields.js';
 import { rangeError, typeError, valueError } from '../base/validate.js';
+import { checkArrayLengths } from './array-lengths.js';
+import { uncaught } from '../base/handled.js';
 
 // The protocol, over the bytes of a socket: 8 bytes that say what follows, and 4 with the longest message that this side takes.
 // Then messages, each behind its length in 4 bytes; numbers in network order.
@@ -27,7 +29,10 @@ export interface MessagePortOptions {
 export interface MessagePortEvents<Received> {
   /** A value of the peer: a clone of its own. */
   message: [value: Received];
-  /** Bytes of the peer that are no value. Without a listener the port is destroyed with this error. */
+  /**
+   * Bytes of the peer that are no value; or a value that is longer than `maxBytes` of the peer, and was posted before the peer
+   * had told that. Without a listener the port ends with this error; the peer still gets what was posted before.
+   */
   messageerror: [error: Error];
   /** The program may post again, after a `postMessage` that returned false. */
   drain: [];
@@ -39,6 +44,12 @@ export interface MessagePortEvents<Received> {
 
 /** A port takes all bytes of its socket. */
 const withPort = new WeakSet<Duplex>();
+
+/** A value that is to be sent, and what to do if it is too long. */
+interface Early {
+  message: Buffer;
+  refused: ((error: Error) => void) | undefined;
+}
 
 const portOptions = fields({ maxBytes: or(range(1, LARGEST), 2 ** 26) });
 
@@ -85,7 +96,7 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
   /** The longest message that the peer takes; undefined until it has said so. */
   #peerMaxBytes: number | undefined;
   /** Messages of before that. */
-  #early: Buffer[] = [];
+  #early: Early[] = [];
   /** Iterations that wait for a message. */
   readonly #waiting: {
     resolve: (result: IteratorResult<Received, undefined>) => void;
@@ -122,12 +133,18 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
     });
     socket.on('drain', () => this.emit('drain'));
     socket.on('error', (error) => {
-      this.#failure = error;
+      this.#failure ??= error;
     });
-    socket.on('close', () => {
+    const over = () => {
       this.#ended = true;
       this.#deliver();
-    });
+    };
+    socket.on('close', over);
+    if (socket.closed) {
+      // Its events may be over.
+      this.#failure = socket.errored ?? undefined;
+      setImmediate(over);
+    }
     // As of the ports of node:worker_threads, the first listener starts it.
     (this as unknown as EventEmitter).on('newListener', (name: string | symbol) => {
       if (name !== 'message') return;
@@ -146,8 +163,8 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
    * Sends a value. It is cloned now: the program may change it afterwards.
    *
    * @returns false when so much waits for the peer that the program should wait for 'drain'
-   * @throws Error that names a value that cannot be cloned; RangeError for one that is longer than `maxBytes` of the peer;
-   *   VerbsError ERR_VERBS_CLOSED
+   * @throws Error that names a value that cannot be cloned; RangeError for one that is longer than `maxBytes` of the peer (before
+   *   the peer has told that, it is the event 'messageerror'); VerbsError ERR_VERBS_CLOSED
    * @example
    * import { once } from 'node:events';
    * import { connect, messagePort } from '@verbs/core/stream';
@@ -155,10 +172,15 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
    * for (let i = 0; i < 1000; i++) if (!port.postMessage(new Uint8Array(1e6))) await once(port, 'drain');
    */
   postMessage(value: Sent): boolean {
+    return this.post(value);
+  }
+
+  /** @internal `refused` is called instead of 'messageerror'. */
+  post(value: Sent, refused?: (error: Error) => void): boolean {
     if (this.closed) throw closedError('SocketMessagePort', 'ibv_post_send');
     const message = v8.serialize(value);
     if (this.#peerMaxBytes !== undefined) return this.#send(message, this.#peerMaxBytes);
-    this.#early.push(message);
+    this.#early.push({ message, refused });
     return false;
   }
 
@@ -267,9 +289,21 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
     let more = true;
     const early = this.#early;
     this.#early = [];
-    for (const message of early) more = this.#send(message, max);
+    for (const { message, refused } of early) {
+      try {
+        more = this.#send(message, max);
+      } catch (error) {
+        if (refused !== undefined) refused(error as Error);
+        else if (this.listenerCount('messageerror') !== 0) this.#tell('messageerror', error);
+        else {
+          this.#failure = error as Error;
+          this.#closing = true;
+          break;
+        }
+      }
+    }
     if (this.#closing) this.#end();
-    else if (early.length !== 0 && more) this.emit('drain');
+    else if (early.length !== 0 && more) this.#tell('drain');
     return true;
   }
 
@@ -294,6 +328,7 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
   #hand(message: Buffer): void {
     let value: Received;
     try {
+      checkArrayLengths(message);
       value = new ValueReader(message).value() as Received;
     } catch (error) {
       if (this.listenerCount('messageerror') === 0) throw error;
@@ -306,13 +341,11 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
   }
 
   /** An error of a listener is none of the port's, and the other messages come all the same. */
-  #tell(name: 'message' | 'messageerror', value: unknown): void {
+  #tell(name: 'message' | 'messageerror' | 'drain', ...value: unknown[]): void {
     try {
-      (this.emit as (name: string, value: unknown) => boolean).call(this, name, value);
+      (this.emit as (name: string, ...value: unknown[]) => boolean).call(this, name, ...value);
     } catch (error) {
-      queueMicrotask(() => {
-        throw error;
-      });
+      uncaught(error);
     }
   }
 

@@ -5,13 +5,14 @@ import { valueError } from '../base/validate.js';
 import { CompletionBatch } from '../completion/completion-batch.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import { wcStatusText } from '../completion/work-completion.js';
-import { AccessFlags, enumName, QpState, SendFlags, WcStatus, WrOpcode } from '../enums/index.js';
+import { AccessFlags, enumName, QpState, SendFlags, WcOpcode, WcStatus, WrOpcode } from '../enums/index.js';
 import type { MemoryRegion } from '../memory/memory-region.js';
 import { RecvBatch } from '../posting/recv-batch.js';
 import type { QueuePair } from '../qp/queue-pair.js';
 import { statusHint } from '../reasons/status-hint.js';
 import type { Announcement } from './announcement.js';
 import { SendRing, SENDS } from './send-ring.js';
+import { uncaught } from '../base/handled.js';
 
 // The protocol: every message is a SEND_WITH_IMM. The upper 8 bits of the immediate data are its kind, the lower 24 the number
 // of receive requests that its sender has posted again since its last message: credits for the peer, which sends no more
@@ -260,6 +261,8 @@ export class BytePipe {
         const status = batch.status(i);
         if (status !== WcStatus.SUCCESS) this.#failedRequest(status);
         else if (wrId >= SENDS) this.#sent(wrId - SENDS);
+        // A write with immediate data consumes a receive request, and its length is that of what was written elsewhere.
+        else if (batch.opcode(i) !== WcOpcode.RECV || batch.byteLen(i) > this.#mine.size) this.#fail(foreign());
         else this.#received(wrId, batch.byteLen(i), batch.immData(i));
       }
     }
@@ -319,14 +322,12 @@ export class BytePipe {
     this.#events?.end();
   }
 
-  /** An error of the program's listener is none of the pipe's. Whether it takes more. */
+  /** Whether the reader takes more. */
   #tell(bytes: Buffer): boolean {
     try {
       return this.#events?.data(bytes) ?? true;
     } catch (error) {
-      queueMicrotask(() => {
-        throw error;
-      });
+      uncaught(error);
       return true;
     }
   }
@@ -388,8 +389,12 @@ export class BytePipe {
       }
       this.#copiedOfFirst = 0;
       if (++this.#first === this.#chunks.length) this.#dropChunks();
-      // It may write more.
-      done?.();
+      try {
+        // It may write more.
+        done?.();
+      } catch (error) {
+        uncaught(error);
+      }
     }
   }
 
@@ -464,6 +469,13 @@ export class BytePipe {
     this.#idle?.();
     this.#events?.failed(error);
   }
+}
+
+function foreign(): VerbsError {
+  return new VerbsError(errno.EPROTO, 'ibv_poll_cq', {
+    text: 'the peer does not speak the protocol of sockets',
+    hint: 'it writes with immediate data (RDMA_WRITE_WITH_IMM), which takes a message of the socket: both ends need a socket of @verbs/core/stream, and nothing else may use its queue pair',
+  });
 }
 
 function gone(why: string, hint?: string): VerbsError {

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { onAbort } from '../base/abort.js';
 import { fields, or, range } from '../base/fields.js';
 import { typeError } from '../base/validate.js';
 import { listen, type Request, type Server as Listener } from '../rendezvous/listen.js';
@@ -55,6 +56,8 @@ export class SocketServer extends EventEmitter<SocketServerEvents> implements As
   #listener: Listener | undefined;
   #state: 'new' | 'starting' | 'listening' | 'closing' | 'closed' = 'new';
   #host = '';
+  /** Takes back what the signal does. */
+  #ignore: (() => void) | undefined;
 
   /** @internal */
   constructor(options: SocketOptions) {
@@ -103,36 +106,75 @@ export class SocketServer extends EventEmitter<SocketServerEvents> implements As
     this.#state = 'starting';
     this.#host = host;
     const { pd, signal } = this.#options;
+    const close = () => {
+      this.close();
+    };
+    if (signal?.aborted === true) close();
+    else if (signal !== undefined) this.#ignore = onAbort(signal, close);
+    // Behind a tick, an exception of a listener is an uncaught one.
     listen({ port, host, backlog, ...(pd && { pd }), ...(signal && { signal }) }).then(
       (server) => {
-        this.#listener = server;
-        if (this.#state === 'closing') {
-          server.close();
-          this.#closeIfLast();
-          return;
-        }
-        this.#state = 'listening';
-        signal?.addEventListener('abort', () => this.close(), { once: true });
-        void this.#accept(server);
-        this.emit('listening');
+        process.nextTick(() => {
+          this.#started(server);
+        });
       },
       (error: unknown) => {
-        this.#state = 'closed';
-        this.emit('error', error as Error);
+        process.nextTick(() => {
+          this.#notStarted(error as Error);
+        });
       },
     );
     return this;
   }
 
-  /** Ends the listening. The sockets stay; 'close' comes with the end of the last one. */
-  close(listener?: () => void): this {
-    if (listener !== undefined) this.once('close', listener);
-    if (this.#state === 'closed' || this.#state === 'closing') return this;
-    const started = this.#state !== 'starting';
+  #started(server: Listener): void {
+    this.#listener = server;
+    if (this.#state === 'closing') {
+      server.close();
+      this.#closeIfLast();
+      return;
+    }
+    this.#state = 'listening';
+    void this.#accept(server);
+    this.emit('listening');
+  }
+
+  #notStarted(error: Error): void {
+    if (this.#state === 'closing') {
+      // Nobody wants it to listen any more.
+      this.#closeIfLast();
+      return;
+    }
+    this.#ignore?.();
+    this.#state = 'closed';
+    this.emit('error', error);
+  }
+
+  /**
+   * Ends the listening. The sockets stay; 'close' comes with the end of the last one.
+   *
+   * @param listener for 'close'; as of `net.Server`, it gets an error ERR_SERVER_NOT_RUNNING if the server was not listening
+   */
+  close(listener?: (error?: Error) => void): this {
+    if (listener !== undefined && typeof (listener as unknown) !== 'function')
+      throw typeError('listener', 'a function', listener);
+    if (this.#state === 'closed') {
+      if (listener !== undefined) process.nextTick(listener, notRunning());
+      return this;
+    }
+    if (listener !== undefined) {
+      const withError = () => {
+        listener(notRunning());
+      };
+      this.once('close', this.#state === 'new' ? withError : listener);
+    }
+    if (this.#state === 'closing') return this;
+    const starting = this.#state === 'starting';
     this.#state = 'closing';
+    this.#ignore?.();
     this.#listener?.close();
-    if (started)
-      queueMicrotask(() => {
+    if (!starting)
+      process.nextTick(() => {
         this.#closeIfLast();
       });
     return this;
@@ -199,6 +241,8 @@ export class SocketServer extends EventEmitter<SocketServerEvents> implements As
     this.emit('close');
   }
 }
+
+const notRunning = () => Object.assign(new Error('the server is not listening'), { code: 'ERR_SERVER_NOT_RUNNING' });
 
 /**
  * A server for {@link connect}, as `net.createServer`.

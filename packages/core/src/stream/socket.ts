@@ -3,7 +3,7 @@ import { addAbortSignal, Duplex } from 'node:stream';
 import { types } from 'node:util';
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
-import { typeError } from '../base/validate.js';
+import { rangeError, typeError } from '../base/validate.js';
 import type { QueuePair } from '../qp/queue-pair.js';
 import { type Announcement, announce, announced } from './announcement.js';
 import { BytePipe, sendRequests } from './pipe.js';
@@ -11,6 +11,8 @@ import { BytePipe, sendRequests } from './pipe.js';
 /** How long a socket that was destroyed waits until the peer has what was written, in milliseconds. */
 const LINGER = 2000;
 const DEFAULT_PROBE = 10_000;
+/** A longer timer of Node.js expires at once. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1;
 /** That of Node.js since version 22. */
 const READ_MARK = 65_536;
 /** A program that writes chunks of the usual 64 KiB has one behind the one that waits for room. */
@@ -196,16 +198,22 @@ export class Socket extends Duplex {
   /**
    * The event 'timeout' comes when nothing was sent or received for so many milliseconds; 0 ends that. The socket stays open.
    *
-   * @throws RangeError
+   * @param milliseconds 0 to 2147483647
+   * @throws TypeError, RangeError for an argument, by its name
    */
   setTimeout(milliseconds: number, listener?: () => void): this {
-    if (typeof milliseconds !== 'number' || !(milliseconds >= 0))
-      throw typeError('milliseconds', 'a number of at least 0', milliseconds);
+    const wanted = `a number from 0 to ${LONGEST_TIMEOUT}`;
+    if (typeof milliseconds !== 'number') throw typeError('milliseconds', wanted, milliseconds);
+    if (!(milliseconds >= 0 && milliseconds <= LONGEST_TIMEOUT)) throw rangeError('milliseconds', wanted, milliseconds);
+    if (listener !== undefined && typeof (listener as unknown) !== 'function')
+      throw typeError('listener', 'a function', listener);
     this.#timeout = milliseconds;
     if (listener !== undefined) {
       if (milliseconds === 0) this.off('timeout', listener);
       else this.once('timeout', listener);
     }
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#active();
     return this;
   }
@@ -255,20 +263,15 @@ export class Socket extends Duplex {
 
   /** @internal */
   override _construct(callback: (error?: Error | null) => void): void {
-    const end = this.#end;
-    this.#start.connect(end, this.#abort.signal).then(
-      ({ connection, peer }) => {
-        try {
-          this.#opened(connection, announced(peer));
-          callback();
-        } catch (error) {
-          connection.close();
-          callback(error as Error);
-          return;
-        }
-        if (this.destroyed) return;
-        this.emit('connect');
-        this.emit('ready');
+    this.#connect().then(
+      () => {
+        callback();
+        // The stream takes writes and reads from the next tick on, and an exception of a listener is an uncaught one there.
+        process.nextTick(() => {
+          if (this.destroyed) return;
+          this.emit('connect');
+          this.emit('ready');
+        });
       },
       (error: unknown) => {
         this.connecting = false;
@@ -276,6 +279,19 @@ export class Socket extends Duplex {
         callback(this.#abort.signal.aborted ? null : (error as Error));
       },
     );
+  }
+
+  async #connect(): Promise<void> {
+    const made: unknown = await this.#start.connect(this.#end, this.#abort.signal);
+    const { connection, peer } = (made ?? {}) as { connection?: Partial<SocketConnection>; peer?: unknown };
+    if (typeof connection?.close !== 'function')
+      throw typeError('what options.connect resolves with', 'an object with connection and peer', made);
+    try {
+      this.#opened(connection as SocketConnection, announced(peer));
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
   }
 
   #opened(connection: SocketConnection, peer: Announcement): void {
@@ -386,12 +402,10 @@ export class Socket extends Duplex {
 
   /** Bytes were sent or received. */
   #active(): void {
-    if (this.#timer !== undefined && this.#timeout !== 0) {
+    if (this.#timer !== undefined) {
       this.#timer.refresh();
       return;
     }
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
     if (this.#timeout === 0 || this.destroyed) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;

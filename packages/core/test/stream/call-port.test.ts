@@ -159,20 +159,125 @@ describe('a call port', () => {
     expect(await caller.ended).toMatchObject({ code: 'ECONNRESET' });
   });
 
-  it.each([[7], ['text'], [[0, 1]], [[0, 1, 'sum', 5]], [[2, 1, {}, {}]], [[9, 1]], [null], [{ toString: 1 }]])(
-    'ends for a peer that sends %j',
-    async (value) => {
-      const [client, server] = await sockets();
-      const port = callPort(server, arithmetic);
-      messagePort(client)
-        .on('error', () => undefined)
-        .postMessage(value);
-      expect(await port.ended).toMatchObject({
-        code: 'EPROTO',
-        message: expect.stringContaining('callPort()') as string,
-      });
-    },
-  );
+  it.each([
+    [7],
+    ['text'],
+    [[0, 1]],
+    [[0, 1, 'sum', 5]],
+    [[2, 1, {}, {}]],
+    [[0, 'id', 'kill', []]],
+    [[9, 1]],
+    [null],
+    [{ toString: 1 }],
+  ])('ends for a peer that sends %j', async (value) => {
+    const [client, server] = await sockets();
+    const port = callPort(server, arithmetic);
+    messagePort(client)
+      .on('error', () => undefined)
+      .postMessage(value);
+    expect(await port.ended).toMatchObject({
+      code: 'EPROTO',
+      message: expect.stringContaining('callPort()') as string,
+    });
+  });
+
+  it('ends for a peer whose arguments are an array of four billion holes', async () => {
+    const [client, server] = await sockets();
+    const port = callPort(server, arithmetic);
+    const holes: unknown[] = [];
+    holes.length = 2 ** 32 - 1;
+    messagePort(client)
+      .on('error', () => undefined)
+      .postMessage([0, 1, 'kill', holes]);
+    expect(await port.ended).toMatchObject({ code: 'EPROTO' });
+  });
+
+  it('takes up to 65535 arguments', async () => {
+    const count = { count: (...all: number[]) => all.length };
+    const [client, server] = await sockets();
+    callPort(server, count);
+    const caller = callPort<typeof count>(client);
+    const most = Array.from({ length: 65_535 }, (_, i) => i);
+    expect(await caller.call('count', most)).toBe(65_535);
+    await expect(caller.call('count', [...most, 1])).rejects.toThrow('args has 65536 elements; at most 65535');
+    expect(await caller.call('count', [1, 2])).toBe(2);
+  });
+
+  it('fails one call alone whose arguments are too long, also before the peer has told what it takes', async () => {
+    const [client, server] = await sockets();
+    callPort(server, arithmetic, { maxBytes: 1000 });
+    const caller = callPort<typeof arithmetic>(client);
+    const calls = [2, 500, 3].map((length) => caller.call('sum', [new Float64Array(length).fill(1)]));
+    await expect(calls[1]).rejects.toMatchObject({ name: 'RangeError', code: 'ERR_OUT_OF_RANGE' });
+    expect(await calls[0]).toBe(2);
+    expect(await calls[2]).toBe(3);
+  });
+
+  it('fails a call whose error cannot be read', async () => {
+    const odd = {
+      odd: () => {
+        throw Object.defineProperty(new Error('odd'), 'name', {
+          get() {
+            throw new Error('of the getter');
+          },
+        });
+      },
+      next: () => 1,
+    };
+    const [client, server] = await sockets();
+    callPort(server, odd);
+    const caller = callPort<typeof odd>(client);
+    await expect(caller.call('odd', [])).rejects.toThrow('the function threw what cannot be read');
+    expect(await caller.call('next', [])).toBe(1);
+  });
+
+  it('begins no call while the peer does not take the answers', async () => {
+    const [client, server] = await sockets();
+    let begun = 0;
+    callPort(server, {
+      big: () => {
+        begun++;
+        return new Uint8Array(1_000_000);
+      },
+    });
+    // Without a listener it reads nothing.
+    const peer = messagePort(client);
+    for (let id = 0; id < 50; id++) peer.postMessage([0, id, 'big', []]);
+    await expect.poll(() => begun).toBeGreaterThan(0);
+    await sleep(200);
+    expect(begun).toBeLessThan(10);
+    const ids: unknown[] = [];
+    peer.on('message', (answer) => ids.push((answer as unknown[])[1]));
+    await expect.poll(() => ids, { timeout: 10_000 }).toEqual(Array.from({ length: 50 }, (_, id) => id));
+  });
+
+  it('ends for a peer that goes without having taken its answers', async () => {
+    const [client, server] = await sockets();
+    const port = callPort(server, { big: () => new Uint8Array(1_000_000) });
+    const peer = messagePort(client).on('error', () => undefined);
+    for (let id = 0; id < 50; id++) peer.postMessage([0, id, 'big', []]);
+    await sleep(200);
+    client.resetAndDestroy();
+    expect(await port.ended).toMatchObject({ code: 'ECONNRESET' });
+  });
+
+  it('never waits for a peer that waits itself: both call, with much in both directions', async () => {
+    const echo = { echo: (bytes: Uint8Array) => bytes, later: async (bytes: Uint8Array) => sleep(1, bytes) };
+    const ends = (await sockets()).map((socket) => callPort<typeof echo>(socket, echo));
+    const calls = ends.flatMap((end) =>
+      Array.from({ length: 200 }, (_, i) => end.call(i % 2 === 0 ? 'echo' : 'later', [new Uint8Array(50_000)])),
+    );
+    expect((await Promise.all(calls)).every(({ byteLength }) => byteLength === 50_000)).toBe(true);
+  }, 30_000);
+
+  it('has ended over a socket that is closed', async () => {
+    const [client] = await sockets();
+    client.destroy();
+    await once(client, 'close');
+    const port = callPort(client);
+    await expect(port.call('any', [])).rejects.toMatchObject({ code: 'ERR_VERBS_CLOSED' });
+    expect(await port.ended).toBeUndefined();
+  });
 
   it('refuses wrong arguments by their names', async () => {
     const socket = Duplex.from(new PassThrough());

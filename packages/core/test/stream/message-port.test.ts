@@ -160,6 +160,44 @@ describe('a message port', () => {
     await expect(next(one)).rejects.toThrow('`maxBytes` of the peer');
   });
 
+  it('emits messageerror for a value that was posted too early and is too long, and sends the others', async () => {
+    const [client, server] = await sockets();
+    const one = messagePort(client);
+    const errors: Error[] = [];
+    one.on('messageerror', (error) => errors.push(error));
+    for (const value of ['first', new Uint8Array(2000), 'third']) one.postMessage(value);
+    const two = messagePort(server, { maxBytes: 1000 });
+    expect([await next(two), await next(two)]).toEqual(['first', 'third']);
+    expect(errors).toMatchObject([{ name: 'RangeError', code: 'ERR_OUT_OF_RANGE' }]);
+    expect(one.closed).toBe(false);
+  });
+
+  it('sends what was posted before such a value, where nobody listens for that', async () => {
+    const [client, server] = await sockets();
+    const one = messagePort(client);
+    const failed = once(one, 'error');
+    for (const value of ['first', new Uint8Array(2000), 'third']) one.postMessage(value);
+    const seen: unknown[] = [];
+    for await (const value of messagePort(server, { maxBytes: 1000 })) seen.push(value);
+    expect(seen).toEqual(['first']);
+    expect(await failed).toMatchObject([{ name: 'RangeError' }]);
+  });
+
+  it('ends over a socket that is closed, with its error', async () => {
+    const [client] = await sockets();
+    client.destroy();
+    await once(client, 'close');
+    const port = messagePort(client);
+    expect(port.closed).toBe(true);
+    await once(port, 'close');
+    const [other, peer] = await sockets();
+    peer.on('error', () => undefined);
+    other.on('error', () => undefined).destroy(new Error('broken'));
+    await expect.poll(() => other.closed).toBe(true);
+    await sleep(1);
+    await expect(next(messagePort(other))).rejects.toThrow('broken');
+  });
+
   it('gives the peer what was posted before close()', async () => {
     const [one, two] = await both();
     one.postMessage('early');

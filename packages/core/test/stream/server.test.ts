@@ -1,0 +1,68 @@
+import { getEventListeners, once } from 'node:events';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createServer, type SocketServer } from '../../src/stream/index.js';
+
+/** A server whose port is taken. */
+async function hindered(): Promise<{ server: SocketServer; port: number; errors: Error[] }> {
+  const first = createServer().listen();
+  onTestFinished(() => first[Symbol.asyncDispose]());
+  await once(first, 'listening');
+  const errors: Error[] = [];
+  const server = createServer().on('error', (error) => errors.push(error));
+  return { server, port: first.port, errors };
+}
+
+const closing = (server: SocketServer) => new Promise<Error | undefined>((closed) => server.close(closed));
+
+describe('a server', () => {
+  it('closes while it starts, also where it cannot listen', async () => {
+    const { server, port, errors } = await hindered();
+    server.listen(port);
+    expect(await closing(server)).toBeUndefined();
+    server.listen(port);
+    await server[Symbol.asyncDispose]();
+    expect([errors, server.listenerCount('close')]).toEqual([[], 0]);
+    server.listen(0);
+    await once(server, 'listening');
+    expect(await closing(server)).toBeUndefined();
+  });
+
+  it('calls back with an error, as net.Server, if it was not listening', async () => {
+    const { server, port, errors } = await hindered();
+    expect(await closing(server)).toMatchObject({ code: 'ERR_SERVER_NOT_RUNNING' });
+    expect(await closing(server)).toMatchObject({ code: 'ERR_SERVER_NOT_RUNNING' });
+    server.listen(port);
+    await expect.poll(() => errors).toMatchObject([{ code: 'EADDRINUSE' }]);
+    expect(await closing(server)).toMatchObject({ code: 'ERR_SERVER_NOT_RUNNING' });
+    expect(() => server.close(5 as never)).toThrow('listener must be a function');
+  });
+
+  it('closes by its signal: before it listens, while it starts, and later', async () => {
+    const aborted = createServer({ signal: AbortSignal.abort() }).listen();
+    await once(aborted, 'close');
+    for (const event of ['starting', 'listening']) {
+      const controller = new AbortController();
+      const server = createServer({ signal: controller.signal }).listen();
+      if (event === 'listening') await once(server, event);
+      const closed = once(server, 'close');
+      controller.abort();
+      await closed;
+      expect(server.listening).toBe(false);
+    }
+  });
+
+  it('leaves no listener at its signal', async () => {
+    const { signal } = new AbortController();
+    const { port } = await hindered();
+    const server = createServer({ signal });
+    for (let i = 0; i < 3; i++) {
+      server.listen();
+      await once(server, 'listening');
+      expect(getEventListeners(signal, 'abort').length).toBeGreaterThan(0);
+      await closing(server);
+    }
+    server.listen(port);
+    await once(server, 'error');
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});
