@@ -1,7 +1,7 @@
 import type { Context, ProtectionDomain } from '@verbs/core';
 import { checked, fields, handleOf, u64, validate } from '@verbs/core/provider';
 import type { CollSchedResourceType } from './enums.js';
-import { forContext, libraries } from './libraries.js';
+import { forContext } from './libraries.js';
 import { native } from './native.js';
 
 /** `struct hbldv_coll_qp_attr`. */
@@ -28,7 +28,7 @@ export function reserveCollQps(pd: ProtectionDomain, attr: CollQpAttr): number {
   const syscall = 'hbldv_reserve_coll_qps';
   const handle = handleOf(pd, 'ProtectionDomain', 'pd', syscall);
   const { isScaleOut, portsMask } = collQpAttr(attr, 'attr');
-  const { vendor: hbl } = libraries.for(pd.context.device.library, syscall);
+  const { vendor: hbl } = forContext(pd.context, syscall);
   return checked(native.reserveCollQps(hbl, handle, { isScaleOut: isScaleOut ? 1 : 0, portsMask }), syscall).qpNum;
 }
 

@@ -16,7 +16,7 @@ import {
 } from '@verbs/core/provider';
 import { portHint } from './device.js';
 import { CqType } from './enums.js';
-import { forContext, libraries } from './libraries.js';
+import { forContext } from './libraries.js';
 import { native } from './native.js';
 
 const CREATE = 'hbldv_create_cq';
@@ -97,7 +97,7 @@ export function createCq(ctx: Context, cqe: number, options: HblCqOptions): Comp
 export function queryCq(cq: CompletionQueue): QueryCqAttr {
   const syscall = 'hbldv_query_cq';
   const queue = handleOf(cq, 'CompletionQueue', 'cq', syscall);
-  return checked(native.queryCq(libraries.for(cq.context.device.library, syscall).vendor, queue), syscall);
+  return checked(native.queryCq(forContext(cq.context, syscall).vendor, queue), syscall);
 }
 
 /**
@@ -115,7 +115,7 @@ export function readCq(cq: CompletionQueue): {
   const syscall = 'hbldv_query_cq';
   const queue = handleOf(cq, 'CompletionQueue', 'cq', syscall);
   const bytes = new Uint8Array(queryCq(cq).cqSize);
-  const result = native.readCq(libraries.for(cq.context.device.library, syscall).vendor, queue, bytes);
+  const result = native.readCq(forContext(cq.context, syscall).vendor, queue, bytes);
   check(Math.min(result, 0), syscall);
   const capacity = bytes.byteLength / CQE_BYTES;
   const held = Math.min(result, capacity);

@@ -63,15 +63,15 @@ export interface Wqe {
   opcode: WqeOpcode;
   /** {@link WqeFlags}, or-ed; default 0. */
   flags?: WqeFlags;
-  /** Bytes; of each block with `strides`. */
+  /** Bytes, default 0; of each block with `strides`. */
   length?: number;
-  /** Where the bytes come from: an address of the region of `localKey`. */
+  /** Where the bytes come from: an address of the region of `localKey`; default 0. */
   localAddr?: bigint | number;
-  /** Where they go: an address of the peer's region of `remoteKey`. */
+  /** Where they go: an address of the peer's region of `remoteKey`; default 0. */
   remoteAddr?: bigint | number;
-  /** WRITE_WITH_IMM: 32 bits for the receiver's `immData`. */
+  /** WRITE_WITH_IMM: 32 bits for the receiver's `immData`, default 0. */
   immData?: number;
-  /** A value of the program that the completion returns: 32 bits. */
+  /** A value of the program that the completion returns: 32 bits, default 0. */
   tag?: number;
   /** Queues with 64-byte entries: N blocks at equal distances. */
   strides?: {

@@ -59,8 +59,8 @@ export const hints: Hints = {
   hbldv_modify_qp: {
     EOPNOTSUPP: SDK,
     EINVAL:
-      'the attributes do not fit this transition: wqType counts at INIT; priority is 1 to 3 at RTS; encapNum needs ' +
-      'QpCaps.ENCAP and an encapsulation of the port, at RTR and at RTS; without hblAttr there are only INIT, RTR and ' +
-      'RTS: give {} for other states',
+      'the attributes do not fit this transition: wqType counts at INIT; at RTS destWqSize of a rendezvous queue pair is a ' +
+      'power of two, at least four times its maxSendWr, which the work queues of the port must hold; without hblAttr ' +
+      'there are only INIT, RTR and RTS: give {} for other states',
   },
 };

@@ -1,9 +1,11 @@
-import { Mtu, type QpAttr, QpAttrMask, QpState, type QueuePair } from '@verbs/core';
+import { enumName, Mtu, type QpAttr, QpAttrMask, QpState, type QueuePair, VerbsError } from '@verbs/core';
 import {
   check,
   checked,
+  errno,
   fields,
   handleOf,
+  modifyReason,
   nativeQpAttr,
   or,
   setQueuePairState,
@@ -15,7 +17,7 @@ import {
 import { encodeWqe, type Wqe } from './doorbell.js';
 import { findEncap } from './encap.js';
 import { MTU_8192, QpCaps, QpWqTypes, SwqGranularity } from './enums.js';
-import { libraries } from './libraries.js';
+import { forContext } from './libraries.js';
 import { native, type NativeHandle, type NativeLibrary, type NativeSendQueue } from './native.js';
 
 const INDEX_MASK = 0x3fffff;
@@ -36,9 +38,9 @@ export interface HblQpAttr {
   wqType?: QpWqTypes;
   /** INIT: {@link SwqGranularity}, default 32 bytes. */
   wqGranularity?: SwqGranularity;
-  /** RTR and RTS: 1 to 3, default 1. */
+  /** RTR and RTS: 1 to 3, default 1. The model checks it at RTS. */
   priority?: number;
-  /** RTR and RTS, with QpCaps.ENCAP: `encap.encapNum`. */
+  /** RTR and RTS, only with QpCaps.ENCAP: `encap.encapNum`. */
   encapNum?: number;
   /** With QpCaps.COLL: the place in the link aggregation group. */
   collLagIdx?: number;
@@ -63,8 +65,8 @@ export type HblModify = Omit<QpAttr, 'pathMtu'> & {
  *
  * `pathMtu` may also be {@link MTU_8192}.
  *
- * @throws TypeError, RangeError for a field that is misspelt or out of its range
- * @throws VerbsError EINVAL if the fields do not fit the transition
+ * @throws TypeError, RangeError for a field that is misspelt or out of its range, or `encapNum` without QpCaps.ENCAP
+ * @throws VerbsError EINVAL if the fields do not fit the transition; EOPNOTSUPP for a queue pair of another vendor's device
  * @example
  * modifyQp(
  *   qp,
@@ -75,32 +77,99 @@ export type HblModify = Omit<QpAttr, 'pathMtu'> & {
 export function modifyQp(qp: QueuePair, attr: HblModify, hblAttr?: HblQpAttr): void {
   const syscall = 'hbldv_modify_qp';
   const { hbl, handle } = forQueuePair(qp, syscall);
-  const large = attr.pathMtu === MTU_8192;
-  const { attr: fields, mask } = nativeQpAttr(large ? { ...attr, pathMtu: Mtu.MTU_4096 } : attr, 'attr');
+  const large = checkedMtu(attr) === MTU_8192;
+  const common = (large ? { ...attr, pathMtu: Mtu.MTU_4096 } : attr) as QpAttr;
+  const { attr: fields, mask } = nativeQpAttr(common, 'attr');
   const extended = hblAttr === undefined ? undefined : checkHblAttr(hblAttr, 'hblAttr');
+  if (hblAttr?.encapNum !== undefined && !hasEncap(extended)) {
+    throw validate.valueError('hblAttr.encapNum', 'needs QpCaps.ENCAP in hblAttr.caps: without it there is no tunnel');
+  }
   const encap = extended === undefined ? undefined : usedEncap(qp, attr, extended);
   const migrated = extended?.qpToMigrate;
   const from = migrated && handleOf(migrated, 'QueuePair', 'hblAttr.qpToMigrate', syscall);
+  // Before the call: a Gaudi2 falls back to RESET when RTR or RTS fails.
+  const state = stateOf(qp);
   const code = native.modifyQp(hbl, handle, fields, mask, large ? MTU_8192 : undefined, extended, encap, from);
-  check(-Math.abs(code), syscall, {
-    detail: attr.qpState === undefined ? undefined : `to state ${attr.qpState}`,
-  });
+  if (code !== 0) throw refused(Math.abs(code), qp, state, common, extended, encap);
   const { qpState } = fields;
   if (typeof qpState === 'number') setQueuePairState(qp, qpState);
 }
 
-/** The open encapsulation that the attributes name: the queue pair keeps it. */
-function usedEncap(
+type Extended = ReturnType<typeof checkHblAttr>;
+
+function checkedMtu({ pathMtu }: HblModify): number | undefined {
+  if (typeof pathMtu !== 'number' || pathMtu === MTU_8192 || has(Mtu, pathMtu)) return pathMtu;
+  const names = Object.keys(Mtu).map((name) => `Mtu.${name}`);
+  throw validate.rangeError('attr.pathMtu', `one of ${names.join(', ')}, MTU_8192`, pathMtu);
+}
+
+function has(values: Readonly<Record<string, number>>, value: number): boolean {
+  return Object.values(values).includes(value);
+}
+
+function hasEncap(extended: Extended | undefined): boolean {
+  return extended !== undefined && (extended.caps & BigInt(QpCaps.ENCAP)) !== 0n;
+}
+
+function stateOf(qp: QueuePair): number {
+  try {
+    return qp.query(QpAttrMask.STATE).attr.qpState;
+  } catch {
+    return QpState.UNKNOWN; // the device does not tell
+  }
+}
+
+function refused(
+  code: number,
   qp: QueuePair,
-  attr: HblModify,
-  { caps, encapNum }: { caps: bigint; encapNum: number },
-): NativeHandle | undefined {
+  from: number,
+  attr: QpAttr,
+  extended: Extended | undefined,
+  encap: NativeHandle | undefined,
+): VerbsError {
+  const step = [from, attr.qpState ?? from].map((state) => enumName(QpState, state)).join(' -> ');
+  let hint: string | undefined;
+  if (code === errno.EINVAL && from !== QpState.UNKNOWN) {
+    try {
+      const { context, qpType } = qp;
+      const { portNum } = qp.query(QpAttrMask.PORT).attr;
+      const device = () => context.queryDevice();
+      hint = modifyReason({ qpType, from, attr, portNum, device, port: (port) => context.queryPort(port) });
+    } catch {
+      // The device does not tell: what is known of the attributes of this hardware is left.
+    }
+  }
+  if (code === errno.EINVAL && extended !== undefined) hint ??= wrongExtended(attr.qpState, extended, encap);
+  return new VerbsError(code, 'hbldv_modify_qp', { detail: `of 0x${qp.qpNum.toString(16)} ${step}`, hint });
+}
+
+/** Which attribute of this hardware the step does not take; undefined where only the general remedy is left. */
+function wrongExtended(
+  to: QpState | undefined,
+  extended: Extended,
+  encap: NativeHandle | undefined,
+): string | undefined {
+  const { wqGranularity, priority, encapNum } = extended;
+  if (to === QpState.INIT) {
+    return has(SwqGranularity, wqGranularity)
+      ? undefined
+      : `hblAttr.wqGranularity ${wqGranularity} is none of SwqGranularity`;
+  }
+  if (to !== QpState.RTR && to !== QpState.RTS) return undefined;
+  if (hasEncap(extended) && encap === undefined) {
+    return `hblAttr.encapNum is ${encapNum}, and the port of the queue pair has no open encapsulation of that number`;
+  }
+  return priority < 1 || priority > 3 ? `hblAttr.priority is ${priority}; it is 1 to 3` : undefined;
+}
+
+/** The open encapsulation that the attributes name: the queue pair keeps it. */
+function usedEncap(qp: QueuePair, attr: HblModify, extended: Extended): NativeHandle | undefined {
   const connects = attr.qpState === QpState.RTR || attr.qpState === QpState.RTS;
-  if (!connects || (caps & BigInt(QpCaps.ENCAP)) === 0n) return undefined;
+  if (!connects || !hasEncap(extended)) return undefined;
   const known = native.qpPort(handleOf(qp, 'QueuePair', 'qp', 'hbldv_modify_qp'));
   // Of a queue pair that came to INIT by `qp.modify`.
   const portNum = known === 0 ? qp.query(QpAttrMask.PORT).attr.portNum : known;
-  const encap = findEncap(qp.context, portNum, encapNum);
+  const encap = findEncap(qp.context, portNum, extended.encapNum);
   if (encap === undefined) return undefined;
   return handleOf(encap, 'Encap', 'hblAttr.encapNum', 'hbldv_modify_qp');
 }
@@ -183,12 +252,19 @@ export class SendWorkQueue {
    *
    * @returns the index for the doorbell that announces this entry and all before it
    * @throws VerbsError EINVAL if the queue is not mapped any more, or if another one is after a RESET: ask `queryQp`
-   *   again; RangeError, VerbsError ERANGE for more bytes than an entry has
+   *   again; RangeError, VerbsError ERANGE for more bytes than an entry has; TypeError for `strides` in a queue of 32-byte
+   *   entries
    */
   write(index: number, wqe: Wqe | Uint8Array): number {
     const syscall = 'hbldv_query_qp';
     validate.integer(index, 'index', 0, Number.MAX_SAFE_INTEGER);
     const bytes = wqe instanceof Uint8Array ? wqe : encodeWqe(wqe);
+    if (bytes !== wqe && bytes.byteLength > this.entrySize) {
+      throw validate.valueError(
+        'wqe.strides',
+        'needs entries of 64 bytes: wqGranularity GRAN_64B of modifyQp() at INIT',
+      );
+    }
     if (bytes.byteLength > this.entrySize) {
       throw validate.rangeError('wqe.byteLength', `at most ${this.entrySize}, the size of an entry`, bytes.byteLength);
     }
@@ -200,5 +276,5 @@ export class SendWorkQueue {
 
 function forQueuePair(qp: QueuePair, syscall: string): { hbl: NativeLibrary; handle: NativeHandle } {
   const handle = handleOf(qp, 'QueuePair', 'qp', syscall);
-  return { hbl: libraries.for(qp.context.device.library, syscall).vendor, handle };
+  return { hbl: forContext(qp.context, syscall).vendor, handle };
 }

@@ -1,5 +1,5 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { type Context, VerbsError } from '@verbs/core';
+import { type Context, enumName, VerbsError } from '@verbs/core';
 import { checked, errno, fields, or, Resource, u32, u8, validate, watchForLeak } from '@verbs/core/provider';
 import { type Doorbell, encodeDoorbell } from './doorbell.js';
 import { portHint } from './device.js';
@@ -194,6 +194,9 @@ function fifoHint(
   { portNum, usrFifoType: type, usrFifoNumHint: number }: Record<'portNum' | 'usrFifoType' | 'usrFifoNumHint', number>,
 ): string | undefined {
   if (!Object.values<number>(UsrFifoType).includes(type)) return `usrFifoType ${type} is none of UsrFifoType`;
+  if (type > UsrFifoType.CC && !native.isSdk(forContext(ctx, 'hbldv_create_usr_fifo').vendor)) {
+    return `usrFifoType ${enumName(UsrFifoType, type)}: the Gaudi SDK's library only`;
+  }
   const { maxNumOfUsrFifos: most } = queryPort(ctx, portNum);
   return number > most ? `usrFifoNumHint is ${number}; the port has 1 to ${most}` : undefined;
 }

@@ -1,10 +1,11 @@
 // Every row of the error tables, in both profiles where they differ.
-import { type Context, Mtu, type QpAttr, QpState, QpType } from '@verbs/core';
+import { type Context, Mtu, openDevice, type QpAttr, QpState, QpType } from '@verbs/core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   CqType,
   createCq,
   createEncap,
+  type HblQpAttr,
   modifyQp,
   MTU_8192,
   PortCaps,
@@ -13,7 +14,9 @@ import {
   queryCq,
   queryPort,
   queryQp,
+  readCq,
   setPortEx,
+  type SwqGranularity,
 } from '../src/index.js';
 import {
   codeOf,
@@ -88,17 +91,52 @@ describe('queue pairs of gaudi', () => {
 
   it('take encapNum only with the capability ENCAP, and only one that is allocated', () => {
     modifyQp(a.qp, toInit());
-    expect(modify(a, toRtr(b), { encapNum: 1 })).toBe('EINVAL');
-    expect(modify(a, toRtr(b), { caps: QpCaps.ENCAP, encapNum: 0 })).toBe('EINVAL');
+    const without = /^hblAttr\.encapNum needs QpCaps\.ENCAP/;
+    for (const encapNum of [0, 1]) expect(() => modify(a, toRtr(b), { encapNum })).toThrow(without);
+    expect(() => {
+      modifyQp(a.qp, toRtr(b), { caps: QpCaps.ENCAP, encapNum: 0 });
+    }).toThrow(/EINVAL.*hblAttr\.encapNum is 0, and the port/);
     const { encapNum } = createEncap(a.ctx, udp());
     expect(modify(a, toRtr(b), { caps: QpCaps.ENCAP, encapNum })).toBeUndefined();
-    expect(modify(a, toRts(), { encapNum: 1 })).toBe('EINVAL');
+    expect(() => modify(a, toRts(), { encapNum: 1 })).toThrow(without);
     expect(modify(a, toRts(), { caps: QpCaps.ENCAP, encapNum })).toBeUndefined();
   });
 
   it('take the path MTU of 8192 bytes', () => {
     modifyQp(a.qp, toInit());
+    const other = { ...toRtr(b), pathMtu: 7 as typeof MTU_8192 };
+    expect(() => modify(a, other)).toThrow(/^attr\.pathMtu must be one of .*Mtu\.MTU_4096, MTU_8192; received 7/);
     expect(modify(a, { ...toRtr(b), pathMtu: MTU_8192 })).toBeUndefined();
+  });
+
+  it('say which attribute of a step is wrong', () => {
+    const refusal = (attr: QpAttr, hblAttr?: HblQpAttr) =>
+      expect(() => {
+        modifyQp(a.qp, attr, hblAttr);
+      });
+    refusal(toRtr(b)).toThrow(/EINVAL.* RESET -> RTR: INIT comes before RTR/);
+    refusal(toInit(), { wqGranularity: 2 as SwqGranularity }).toThrow(/hblAttr\.wqGranularity 2 is none of/);
+    modifyQp(a.qp, toInit());
+    const noMtu = toRtr(b);
+    delete noMtu.pathMtu;
+    refusal(noMtu, { localKey: 1 }).toThrow(/EINVAL.* INIT -> RTR: attr\.pathMtu is missing/);
+    modifyQp(a.qp, toRtr(b));
+    refusal(toRts(), { priority: 4 }).toThrow(/EINVAL.* RTR -> RTS: hblAttr\.priority is 4; it is 1 to 3/);
+  });
+
+  it('and completion queues are of a Habana device', () => {
+    const other = end(openDevice('soft0'));
+    for (const call of [
+      () => {
+        modifyQp(other.qp, toInit());
+      },
+      () => queryCq(other.cq),
+      () => readCq(other.cq),
+      () => queryQp(other.qp),
+    ]) {
+      expect(call).toThrow(/EOPNOTSUPP.* on soft0: this is no Habana device/);
+    }
+    other.ctx.close();
   });
 });
 
@@ -147,10 +185,9 @@ describe('queue pairs of gaudi2', () => {
   it('do not check an encapNum with ENCAP, and refuse one without', () => {
     modifyQp(a.qp, toInit());
     modifyQp(a.qp, toRtr(b), { caps: QpCaps.ENCAP, encapNum: 2 });
-    const refused = codeOf(() => {
+    expect(() => {
       modifyQp(a.qp, toRts(), { encapNum: 2 });
-    });
-    expect(refused).toBe('EINVAL');
+    }).toThrow(/^hblAttr\.encapNum needs QpCaps\.ENCAP/);
   });
 
   it('have default attributes for INIT, RTR and RTS only', () => {

@@ -1,5 +1,6 @@
 // The user FIFO as a data path.
 import { WcStatus } from '@verbs/core';
+import { softNic } from '@verbs/soft';
 import { expect, it } from 'vitest';
 import {
   createCq,
@@ -17,7 +18,7 @@ import {
   WqeFlags,
   WqeOpcode,
 } from '../src/index.js';
-import { completion, configureDevices, connect, type End, end, open } from './helpers/devices.js';
+import { completion, configureDevices, connect, type End, end, open, toInit } from './helpers/devices.js';
 
 const SLOT = 8;
 
@@ -96,6 +97,13 @@ it('one doorbell may announce many entries, and a multi-stride entry many blocks
   expect(slotsOf(l.b)[500]).toBe(501n);
 });
 
+it('a multi-stride entry needs entries of 64 bytes', () => {
+  const l = line(16);
+  const strides = { count: 2, local: SLOT, remote: SLOT };
+  expect(() => l.queue.write(0, writeOf(l, 0, { strides }))).toThrow(/^wqe\.strides needs .*GRAN_64B/);
+  expect(() => l.queue.write(0, new Uint8Array(64))).toThrow(/^wqe\.byteLength must be at most 32/);
+});
+
 it('completions are in the mapped buffer without anybody polling', async () => {
   configureDevices();
   const ctx = open('hbl_0', 'default');
@@ -113,12 +121,20 @@ it('completions are in the mapped buffer without anybody polling', async () => {
   expect(cq.poll().map(({ ok }) => ok)).toEqual([true, true]);
 });
 
-it('doorbells that name nothing are consumed without effect', async () => {
+it('doorbells that name nothing are consumed without effect, and counted by their reason', async () => {
   const l = line(16);
+  const idle = end(l.a.ctx).qp;
+  modifyQp(idle, toInit());
   l.fifo.push({ index: 5, qpNum: 0xfffff0, portNum: 1 });
   l.fifo.push({ index: 5, qpNum: l.qpNum, portNum: 2 });
-  await until(() => l.fifo.ci === 2);
+  l.fifo.push({ index: 5, qpNum: idle.qpNum, portNum: 1 });
+  await until(() => l.fifo.ci === 3);
   expect(l.a.qp.query().attr.qpState).toBe(3);
+  expect(softNic('hbl_0').stats()).toMatchObject({
+    doorbells_no_qp: 1n,
+    doorbells_wrong_port: 1n,
+    doorbells_no_work_queue: 1n,
+  });
 });
 
 it('an entry that is none breaks its queue pair, and no other', async () => {

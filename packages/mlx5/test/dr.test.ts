@@ -133,6 +133,36 @@ describe('refusals', () => {
     expect(code(() => dr.createRule(matcher, other, [dr.createActionDrop(domain)]))).toBe('EEXIST');
   });
 
+  it('say which action a rule does not take, and why', () => {
+    const port = new Port(open());
+    const { domain, matcher, table } = receiving(port);
+    const refusal = (actions: dr.Action[], where = matcher) =>
+      expect(() => dr.createRule(where, where === matcher ? SMAC : undefined, actions));
+    const [qp, counter] = [dr.createActionDestIbvQp(domain, port.qp), devx.allocFlowCounter(port.ctx, { bulk: 128 })];
+    const count = () => dr.createActionFlowCounter(domain, counter);
+    refusal([count(), count(), qp]).toThrow(/EINVAL.*2 actions of the kind flow_counter; a rule takes 1/);
+    expect(() => dr.createActionFlowCounter(domain, counter, 128)).toThrow(/^offset must be an integer from 0 to 127/);
+    refusal([dr.createActionDestTable(domain, table)]).toThrow(
+      /EINVAL.*actions\[0\] leads from a table of level 1 to one of level 1/,
+    );
+    const { domain: other, table: others } = receiving(port);
+    refusal([dr.createActionDestTable(other, others)]).toThrow(/EINVAL.*actions\[0\] is of another domain/);
+
+    const modify = (flags: dr.ActionFlags | 0) =>
+      dr.createActionModifyHeader(domain, { flags, actions: [{ add: 'ipv4_ttl', value: -1 }] });
+    refusal([modify(dr.ActionFlags.ROOT_LEVEL), qp]).toThrow(/EINVAL.*actions\[0\] has ActionFlags\.ROOT_LEVEL/);
+    const root = dr.createMatcher(dr.createTable(domain, 0), { priority: 3 });
+    refusal([modify(0), qp], root).toThrow(/EINVAL.*modify_header needs flags: ActionFlags\.ROOT_LEVEL/);
+    refusal([modify(dr.ActionFlags.ROOT_LEVEL)], root).toThrow(/EINVAL.*the root table of NIC_RX needs a destination/);
+    refusal([dr.createActionPopVlan(domain), qp], root).toThrow(
+      /EOPNOTSUPP.*actions\[0\] is pop_vlan, which the root table refuses/,
+    );
+    const wrong = { outer: { smac: MACS.src, udpDport: 1 } };
+    expect(() => dr.createRule(matcher, wrong, [qp])).toThrow(
+      /EINVAL.*the value has a bit outside of the matcher's mask/,
+    );
+  });
+
   it('domains that are not there', () => {
     const ctx = open();
     expect(code(() => dr.createDomain(ctx, 9 as never))).not.toBe('');

@@ -125,6 +125,16 @@ describe('headers()', () => {
     [() => headers(mac, mac), 'headers have ether behind ether'],
     [() => headers(ip, vxlan({ vni: 1 })), 'headers have vxlan behind ipv4, but no IP protocol announces it'],
     [() => headers(udp(), ip), 'udp.dstPort must be given: no port announces ipv4'],
+    [
+      () => headers(vxlan({ vni: 1 }), udp({ dstPort: 1 })),
+      'headers have udp behind vxlan, which carries Ethernet frames',
+    ],
+    [() => headers(vxlan({ vni: 1 }), ip), 'headers have ipv4 behind vxlan, which carries Ethernet frames'],
+    [() => headers(geneve({ vni: 1 }), udp({ dstPort: 1 })), 'headers have udp behind geneve, but no EtherType'],
+    [() => headers(gre(), vxlan({ vni: 1 })), 'headers have vxlan behind gre, but no EtherType'],
+    [() => headers(mpls({ label: 1 }), gre()), 'headers have gre behind mpls, but no EtherType'],
+    [() => headers(gtpu({ teid: 1 }), udp({ dstPort: 1 })), 'headers have udp behind gtpu, but no EtherType'],
+    [() => packet(udp({ dstPort: 1 }) as never), 'row must be an array of headers from ether(), ipv4()'],
     [() => headers(mac, {} as never), 'headers[1] must be a header from ether(), ipv4()'],
   ])('says what is wrong with a field by its name (%#)', (build, message) => {
     expect(build).toThrow(message);

@@ -23,6 +23,21 @@ export function natural(name: string, value: number | bigint, high: bigint, low 
   return number;
 }
 
+/** A text, or a TypeError that names the argument. */
+export function text(name: string, value: unknown): string {
+  if (typeof value !== 'string') throw typeError(name, `expected a string, got ${show(value)}`);
+  return value;
+}
+
+/** An object without other fields than those, or a TypeError that names the argument or the field. */
+export function onlyFields(name: string, value: unknown, known: readonly string[]): void {
+  if (typeof value !== 'object' || value === null) throw typeError(name, `expected an object, got ${show(value)}`);
+  const other = Object.keys(value).find((key) => !known.includes(key));
+  if (other !== undefined) {
+    throw valueError(`${name}.${other}`, `there is no such field; there is ${known.join(', ')}`);
+  }
+}
+
 /** A value, formatted for a message. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);

@@ -1,5 +1,5 @@
-import { natural } from './arguments.js';
-import type { CaptureOptions } from './config.js';
+import { natural, onlyFields, text } from './arguments.js';
+import { CAPTURE_OPTIONS, type CaptureOptions } from './config.js';
 import { check } from './errors.js';
 import { native } from './native.js';
 
@@ -13,6 +13,8 @@ export class Capture implements Disposable {
   readonly path: string;
 
   constructor(device: string, path: string, options: CaptureOptions) {
+    text('path', path);
+    onlyFields('options', options, CAPTURE_OPTIONS);
     const { maxBytes = 0, snapLength = 0 } = options;
     const limit = natural('options.maxBytes', maxBytes, 2n ** 64n - 1n);
     const snap = natural('options.snapLength', snapLength, 2n ** 32n - 1n);

@@ -1,4 +1,4 @@
-import { typeError, valueError } from './arguments.js';
+import { onlyFields, show, typeError, valueError } from './arguments.js';
 import { type FaultRule, ruleText } from './fault-rules.js';
 
 /** The limits of a device, as `ibv_query_device` reports them. A limit that is not given has its default. */
@@ -53,7 +53,13 @@ export interface CaptureOptions {
   snapLength?: number;
 }
 
-/** One device of the software NIC. Only the name is needed. */
+/** Their names. */
+export const CAPTURE_OPTIONS: readonly (keyof CaptureOptions)[] = ['maxBytes', 'snapLength'];
+
+/**
+ * One device of the software NIC. Only the name is needed. A member of another name goes into the text as it is, as an
+ * option of the NIC or of the model, and `configure()` refuses what neither knows.
+ */
 export interface DeviceConfig {
   /** Up to 63 letters, digits and the characters `_ - .`; unique. */
   name: string;
@@ -63,22 +69,22 @@ export interface DeviceConfig {
   model?: string;
   /** IPv4 and IPv6 addresses of this machine. Without one: the first free of 127.0.0.1 … 127.0.0.254. */
   addr?: string | readonly string[];
-  /** 1 to 64, default 1; vendor models may have other defaults. */
+  /** 1 to 63, default 1; vendor models may have other defaults. */
   ports?: number;
   /** The initial MTU of the ports: bytes of a packet's payload, default 4096. */
   mtu?: 256 | 512 | 1024 | 2048 | 4096;
   /** The initial state of the ports' links, default 'up'. */
   state?: 'up' | 'down';
   /**
-   * How packets travel. 'auto', the default: direct within the process, and UDP to other processes. 'shm': shared memory
-   * to all processes of the same user on this host, and UDP to others. 'udp': always UDP. 'process': only within the
-   * process.
+   * How packets travel. 'auto', the default: direct within the process, shared memory to other processes of the same user
+   * on this host, and UDP to everything else. 'shm': as 'auto', but shared memory within the process, too. 'udp': always
+   * UDP. 'process': only within the process.
    */
   link?: 'auto' | 'shm' | 'udp' | 'process';
   /**
    * Peers that are no software NICs of this project (the kernel's soft-RoCE, adapters): addresses, networks such as
    * '10.0.0.0/24' and 'fd00::/64', or '*' for every peer. They choose the source ports and the IPv4 identifications of
-   * their packets. Default: none.
+   * their packets. 'none': no peer. Default: all peers on other hosts.
    */
   foreign?: string | readonly string[];
   /**
@@ -129,12 +135,16 @@ export interface DeviceConfig {
 /**
  * The configuration text of devices, for the variable VERBS_SOFT.
  *
+ * @throws TypeError, RangeError that name the field.
  * @example
  * configurationText([{ name: 'soft0', mtu: 1024, faults: { drop: 0.02 }, seed: 7 }])
  * // 'soft0,mtu=1024,seed=7,fault=drop=0.02'
  */
 export function configurationText(devices: readonly DeviceConfig[]): string {
-  return devices.map(deviceText).join(';');
+  if (!Array.isArray(devices)) {
+    throw typeError('devices', `expected an array of devices or their text, got ${show(devices)}`);
+  }
+  return (devices as readonly DeviceConfig[]).map(deviceText).join(';');
 }
 
 /**
@@ -153,7 +163,10 @@ function faultPairs(rules: FaultRule | readonly FaultRule[]): [string, unknown][
   return (rules as readonly FaultRule[]).map((rule, i) => ['fault', ruleText(rule, `rules[${i.toString()}]`)]);
 }
 
-function deviceText(device: DeviceConfig): string {
+function deviceText(device: DeviceConfig | null, i: number): string {
+  if (typeof device !== 'object' || device === null) {
+    throw typeError(`devices[${i.toString()}]`, `expected an object, got ${show(device)}`);
+  }
   const { name, addr, foreign, strict, limits, capture, faults, options, ...plain } = device;
   if (typeof name !== 'string' || name === '') {
     throw typeError('name', 'every device needs a name, such as "soft0"');
@@ -161,15 +174,21 @@ function deviceText(device: DeviceConfig): string {
   const pairs: [string, unknown][] = Object.entries(plain);
   for (const address of typeof addr === 'string' ? [addr] : (addr ?? [])) pairs.push(['addr', address]);
   if (foreign !== undefined) pairs.push(['foreign', typeof foreign === 'string' ? foreign : foreign.join('|')]);
-  if (strict !== undefined) pairs.push(['strict', Number(strict)]);
+  if (strict !== undefined) pairs.push(['strict', flag('strict', strict)]);
   if (typeof capture === 'string') pairs.push(['capture', capture]);
   else if (capture !== undefined) {
+    onlyFields('capture', capture, ['path', ...CAPTURE_OPTIONS]);
     pairs.push(['capture', capture.path], ['capture_limit', capture.maxBytes], ['snap', capture.snapLength]);
   }
   for (const [key, value] of Object.entries(limits ?? {})) pairs.push([snakeCase(key), value]);
   pairs.push(...faultPairs(faults ?? []), ...Object.entries(options ?? {}));
   const text = join(pairs);
   return text === '' ? name : `${name},${text}`;
+}
+
+function flag(name: string, value: unknown): number {
+  if (typeof value !== 'boolean') throw typeError(name, `expected true or false, got ${show(value)}`);
+  return Number(value);
 }
 
 function join(pairs: readonly [string, unknown][]): string {

@@ -3,11 +3,11 @@ import { check } from './errors.js';
 import { native } from './native.js';
 
 /**
- * Replaces the configuration of this process, also that of the variable VERBS_SOFT; null reads the variable again.
- * Wraps `verbs_soft_configure`.
+ * Replaces the configuration of this process, also that of the variable VERBS_SOFT, but for what that has for every device
+ * (`*`): the faults and captures of `verbs run`. Null reads the variable again. Wraps `verbs_soft_configure`.
  *
  * @throws SoftError EINVAL if the configuration is wrong (the message names the device, the key and the allowed values),
- *   EBUSY while a device is open.
+ *   EBUSY while a device is open; TypeError, RangeError that name the argument or the field.
  * @example
  * configure('soft0,addr=127.0.0.5;soft1,mtu=1024')
  * configure([{ name: 'soft0', faults: { drop: 0.02 }, seed: 7 }])

@@ -1,3 +1,4 @@
+import { onlyFields, valueError } from './arguments.js';
 import { faultText } from './config.js';
 import { check, SoftError } from './errors.js';
 import { type FaultRule, parseRule } from './fault-rules.js';
@@ -36,12 +37,16 @@ export class Faults {
    * plan delays are lost. With the same seed, the same frames meet the same faults, independent of the clock. A string
    * is the plan's text in the configuration. Wraps `verbs_soft_set_faults`.
    *
-   * @throws TypeError, RangeError that name the field of a rule; SoftError EINVAL for an unknown opcode.
+   * @throws TypeError, RangeError that name the field of a rule or the option; SoftError EINVAL for an unknown opcode.
    * @example
    * nic.faults.set({ drop: true, opcode: 'RC SEND Only', nth: 3 });
    * nic.faults.set([{ drop: 0.02 }, { delay: 100, direction: 'both' }], { seed: 7 });
    */
   set(plan: string | FaultRule | readonly FaultRule[], options: { seed?: number | bigint } = {}): void {
+    onlyFields('options', options, ['seed']);
+    if (typeof plan === 'string' && options.seed !== undefined) {
+      throw valueError('options.seed', 'is for rules; a text has its seed in itself: "drop=0.02,seed=7"');
+    }
     const text = typeof plan === 'string' ? plan : faultText(plan, options.seed);
     check(native().setFaults(this.#device, text), 'verbs_soft_set_faults');
   }

@@ -1,4 +1,4 @@
-import { natural } from './arguments.js';
+import { natural, text } from './arguments.js';
 import { Capture } from './capture.js';
 import type { CaptureOptions } from './config.js';
 import { check, SoftError } from './errors.js';
@@ -14,13 +14,13 @@ import { readReason, type ReasonReport } from './reasons.js';
  * Faults, captures, link states and MTUs can also be set while the device is not open; they apply from its next open on.
  *
  * @param device its name; without it the first device of the configuration.
- * @throws SoftError ENODEV if there is no such device.
+ * @throws SoftError ENODEV if there is no such device; TypeError.
  * @example
  * const nic = softNic('soft0');
  * nic.setLinkDown(); // the program sees IBV_EVENT_PORT_ERR and retry errors
  */
 export function softNic(device?: string): SoftNic {
-  const name = device ?? native().deviceNames()[0];
+  const name = device === undefined ? native().deviceNames()[0] : text('device', device);
   if (name === undefined) throw new SoftError(19, 'verbs_soft_device_name', native().lastError()); // ENODEV
   const nic = new SoftNic(name);
   nic.stats(); // throws if there is no such device
@@ -88,10 +88,10 @@ export class SoftNic {
 
   /**
    * Writes the frames that the device sends and receives to a pcapng file, from now on, or from its next open on if it is
-   * not open. Replaces a running capture. A device with several ports writes one file for each. Wraps
-   * `verbs_soft_capture_start`.
+   * not open. Replaces a running capture. A device with several ports writes one file for each: that of port 2 has `.2`
+   * behind the path, and so on. Wraps `verbs_soft_capture_start`.
    *
-   * @throws SoftError with the errno of opening the file; RangeError.
+   * @throws SoftError with the errno of opening the file; TypeError, RangeError that name the option.
    * @example
    * const capture = nic.capture('run-%p.pcapng', { maxBytes: 32 << 20 });
    * // …
@@ -128,7 +128,7 @@ export class SoftNic {
    * const index = nic.addGid('127.0.0.9');
    */
   addGid(address: string, port = 1): number {
-    const added = native().addGid(this.name, portNumber(port), address);
+    const added = native().addGid(this.name, portNumber(port), text('address', address));
     if (typeof added === 'number') throw new SoftError(added, 'verbs_soft_add_gid', native().lastError());
     return added.index;
   }
@@ -140,7 +140,7 @@ export class SoftNic {
    * @throws SoftError ENOENT if the port does not have it, ENOTCONN, EINVAL.
    */
   removeGid(address: string, port = 1): void {
-    check(native().removeGid(this.name, portNumber(port), address), 'verbs_soft_remove_gid');
+    check(native().removeGid(this.name, portNumber(port), text('address', address)), 'verbs_soft_remove_gid');
   }
 
   /**

@@ -46,6 +46,9 @@ describe('configurationText', () => {
   it.each([
     [{ name: '' }, 'ERR_INVALID_ARG_TYPE', /^name: every device needs a name/],
     [{ name: 'a', mtu: null }, 'ERR_INVALID_ARG_TYPE', /^mtu: expected a string or number, got null/],
+    [{ name: 'a', strict: 'yes' }, 'ERR_INVALID_ARG_TYPE', /^strict: expected true or false, got "yes"/],
+    [{ name: 'a', capture: { path: 'x', max: 1 } }, 'ERR_INVALID_ARG_VALUE', /^capture\.max: there is no such field/],
+    [null, 'ERR_INVALID_ARG_TYPE', /^devices\[0\]: expected an object, got null/],
     [{ name: 'a', capture: 'x\ny' }, 'ERR_INVALID_ARG_VALUE', /^capture: a value cannot hold a line end/],
   ])('refuses %j by name', (device, code, message) => {
     const call = () => configurationText([device as never]);

@@ -28,6 +28,14 @@ describe('configure', () => {
     expect(soft.deviceNames()).toEqual(['soft0']);
   });
 
+  it('refuses what is neither a text nor a list, by name', () => {
+    for (const call of [soft.configure, soft.addDevices]) {
+      expect(() => {
+        call({ name: 'a' } as never);
+      }).toThrow(/^devices: expected an array of devices or their text, got an object/);
+    }
+  });
+
   it('throws a SoftError that says what is allowed', () => {
     const error = thrown(() => {
       soft.configure('a,mtu=7');

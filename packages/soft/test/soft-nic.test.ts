@@ -109,6 +109,14 @@ describe('faults', () => {
     }).toThrow(message);
   });
 
+  it('refuses an option that there is not, and a seed beside a text', () => {
+    const set = (plan: string | FaultRule, options: object) => () => {
+      softNic().faults.set(plan, options);
+    };
+    expect(set({ drop: true }, { sead: 3 })).toThrow(/^options\.sead: there is no such field; there is seed/);
+    expect(set('drop', { seed: 3 })).toThrow(/^options\.seed: .* a text has its seed in itself/);
+  });
+
   it('refuses an opcode that there is not', () => {
     configure('a');
     const error = thrown(() => {
@@ -142,6 +150,8 @@ describe('capture', () => {
     const nic = softNic('a');
     expect(() => nic.capture('/tmp/x', { maxBytes: -1 })).toThrow(/^options.maxBytes: expected a whole number from 0/);
     expect(() => nic.capture('/tmp/x', { snapLength: 1.5 })).toThrow(RangeError);
+    expect(() => nic.capture('/tmp/x', { max: 1 } as never)).toThrow(/^options\.max: there is no such field/);
+    expect(() => nic.capture(5 as never)).toThrow(/^path: expected a string/);
   });
 });
 

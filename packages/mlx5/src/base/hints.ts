@@ -63,6 +63,10 @@ export const hints: Hints = {
     EOPNOTSUPP: NO_LEVEL,
   },
   mlx5dv_dr_action_create_push_vlan: { EINVAL: 'the upper 16 bits of vlanHdr are 0x8100 or 0x88a8' },
+  mlx5dv_dr_action_create_dest_ibv_qp: {
+    EINVAL: 'qp must be of QpType.RAW_PACKET, and of the open device of the domain',
+  },
+  mlx5dv_dr_action_create_flow_counter: { EINVAL: 'obj is no flow counter: devx.allocFlowCounter(ctx) makes one' },
   mlx5dv_dr_action_create_dest_table: { EINVAL: 'the table must have a level above 0' },
   mlx5dv_devx_obj_create: { EREMOTEIO: COMMAND, EINVAL: 'the kernel knows no such object command' },
   mlx5dv_devx_obj_query: { EREMOTEIO: COMMAND, EINVAL: 'the command does not fit the object' },

@@ -19,7 +19,8 @@ import { exported } from './sharing.js';
  *
  * @param input the command, 16 bytes or more, in network order
  * @param outLength bytes of the output, 16 or more
- * @throws VerbsError EREMOTEIO (the device rejected the command; the message has its status and syndrome), EINVAL (no create command),
+ * @throws VerbsError EREMOTEIO (the device rejected the command; the message has its status and syndrome), EINVAL (the
+ *   kernel's answer to what is no create command; the model's is EREMOTEIO with status 0x2),
  *   EOPNOTSUPP, EPERM
  */
 export function createObj(ctx: Context, input: Uint8Array, outLength: number): DevxObject {

@@ -18,14 +18,23 @@ export class Action extends Resource {
   readonly others: readonly Parent[];
   /** @internal What it does, in more words than its kind. */
   readonly detail: string | undefined;
+  /** @internal {@link dr.ActionFlags}, of the kinds that have them. */
+  readonly flags: number | undefined;
 
   /** @internal */
-  constructor(domain: Domain, handle: NativeHandle, kind: string, others: readonly Parent[] = [], detail?: string) {
+  constructor(
+    domain: Domain,
+    handle: NativeHandle,
+    kind: string,
+    others: readonly Parent[] = [],
+    { detail, flags }: { detail?: string | undefined; flags?: number | undefined } = {},
+  ) {
     super('Action', handle, 'mlx5dv_dr_action_destroy', [...new Set<Parent>([domain, ...others])]);
     this.domain = domain;
     this.kind = kind;
     this.others = others;
     this.detail = detail;
+    this.flags = flags;
   }
 
   protected override describe(): Record<string, unknown> {

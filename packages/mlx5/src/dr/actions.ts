@@ -1,6 +1,7 @@
 import type { QueuePair } from '@verbs/core';
 import { fields, handleOf, or, u32, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
+import { FlowCounter } from '../devx/flow-counter.js';
 import type { DevxObject } from '../devx/object.js';
 import type { FlowActionPacketReformatType } from '../base/enums.js';
 import { type ModifyAction, modifyActions } from '../actions/modify-header.js';
@@ -21,11 +22,11 @@ function create(
   kind: string,
   call: (handle: NativeHandle, syscall: string) => NativeHandle | number,
   others?: Parent,
-  detail?: () => string,
+  about?: () => { detail?: string; flags?: number | undefined },
 ): Action {
   const syscall = PREFIX + kind;
   const result = call(handleOf(domain, 'Domain', 'domain', syscall), syscall);
-  return new Action(domain, made(result, { library: domain.library(syscall), syscall }), kind, others, detail?.());
+  return new Action(domain, made(result, { library: domain.library(syscall), syscall }), kind, others, about?.());
 }
 
 /**
@@ -79,7 +80,7 @@ export function createActionTag(domain: Domain, tagValue: number): Action {
     validate.integer(tagValue, 'tagValue', 0, U32);
     return native.drActionCreateTag(handle, tagValue);
   };
-  return create(domain, 'tag', call, [], () => tagText(tagValue));
+  return create(domain, 'tag', call, [], () => ({ detail: tagText(tagValue) }));
 }
 
 /**
@@ -118,7 +119,7 @@ export function createActionDestIbvQp(domain: Domain, qp: QueuePair): Action {
 }
 
 /**
- * `mlx5dv_dr_action_create_dest_table`: on to another table of the domain.
+ * `mlx5dv_dr_action_create_dest_table`: on to a table of the domain, of a higher level than the rule's own.
  *
  * @throws VerbsError EINVAL for a table of level 0
  */
@@ -156,12 +157,12 @@ export function createActionDestDevxTir(domain: Domain, obj: DevxObject): Action
  * `mlx5dv_dr_action_create_flow_counter`: counts packets and bytes.
  *
  * @param offset the counter's number in a bulk, default 0
- * @throws VerbsError EINVAL (no flow counter, or an offset past its bulk)
+ * @throws RangeError for an offset past the bulk; VerbsError EINVAL (no flow counter)
  * @example const count = dr.createActionFlowCounter(domain, devx.allocFlowCounter(ctx));
  */
 export function createActionFlowCounter(domain: Domain, obj: DevxObject, offset = 0): Action {
   const call = (handle: NativeHandle, syscall: string) => {
-    validate.integer(offset, 'offset', 0, U32);
+    validate.integer(offset, 'offset', 0, obj instanceof FlowCounter ? obj.size - 1 : U32);
     return native.drActionCreateFlowCounter(handle, handleOf(obj, 'DevxObject', 'obj', syscall), offset);
   };
   return create(domain, 'flow_counter', call, [obj]);
@@ -189,7 +190,10 @@ export function createActionPacketReformat(domain: Domain, attr: DrPacketReforma
     const { reformatType, data, flags } = checkReformat(attr, 'attr');
     return native.drActionCreatePacketReformat(handle, flags, reformatType, data);
   };
-  return create(domain, 'packet_reformat', call, [], () => reformatText(attr.reformatType, attr.data));
+  return create(domain, 'packet_reformat', call, [], () => ({
+    detail: reformatText(attr.reformatType, attr.data),
+    flags: attr.flags ?? 0,
+  }));
 }
 
 /** The attributes of {@link dr.createActionModifyHeader}. */
@@ -204,10 +208,11 @@ const checkModifyHeader = fields({ actions: modifyActions, flags: or(u32(), 0) }
 
 /** `mlx5dv_dr_action_create_modify_header`. @throws VerbsError EINVAL, EOPNOTSUPP */
 export function createActionModifyHeader(domain: Domain, attr: DrModifyHeaderAttr): Action {
-  return create(domain, 'modify_header', (handle) => {
+  const call = (handle: NativeHandle) => {
     const { actions, flags } = checkModifyHeader(attr, 'attr');
     return native.drActionCreateModifyHeader(handle, flags, actions);
-  });
+  };
+  return create(domain, 'modify_header', call, [], () => ({ flags: attr.flags ?? 0 }));
 }
 
 /** `struct mlx5dv_dr_action_dest_attr`: a destination, with a reformat action in front (DEST_REFORMAT) or without. */

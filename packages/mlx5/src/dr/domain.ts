@@ -48,7 +48,10 @@ export class Domain extends Resource {
     done(native.drDomainSetReclaimDeviceMemory(domain, enable), { library: this.library(syscall), syscall });
   }
 
-  /** `mlx5dv_dr_domain_allow_duplicate_rules`: whether a second rule with the same match is allowed; default true. */
+  /**
+   * `mlx5dv_dr_domain_allow_duplicate_rules`: whether a second rule with the same match is allowed; default true. The older
+   * one applies until it is closed. So a swap without a gap makes the new rule first, and then closes the old one.
+   */
   allowDuplicateRules(allow: boolean): void {
     const syscall = 'mlx5dv_dr_domain_allow_duplicate_rules';
     const domain = this.use(syscall);

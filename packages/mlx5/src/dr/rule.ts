@@ -4,6 +4,7 @@ import { type MatchValue, valueOf } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native/index.js';
 import type { Action } from './action.js';
 import type { Matcher } from './matcher.js';
+import { refusedRule } from './refused-rule.js';
 
 /**
  * `struct mlx5dv_dr_rule`: applies its actions to the packets that match. Made by {@link dr.createRule}; `close()` is
@@ -58,6 +59,8 @@ export function createRule(matcher: Matcher, value: MatchValue | undefined, acti
   const library = matcher.table.domain.library(syscall);
   const list: readonly Action[] = actions;
   const detail = `with actions ${list.map(({ kind }) => kind).join(', ')}`;
-  const rule = made(native.drRuleCreate(handle, bytes, handles), { library, syscall, detail });
+  const result = native.drRuleCreate(handle, bytes, handles);
+  const hint = refusedRule(result, { matcher, value: bytes, actions: list });
+  const rule = made(result, { library, syscall, detail, hint });
   return new Rule(matcher, rule, bytes, list);
 }

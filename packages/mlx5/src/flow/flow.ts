@@ -1,10 +1,11 @@
-import { type Counters, type QueuePair, QpType } from '@verbs/core';
+import { type Context, type Counters, enumName, type QueuePair, QpType } from '@verbs/core';
 import { coreNative, handleOf, kindOf, Resource, validate, watchForLeak } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
+import { FlowCounter } from '../devx/flow-counter.js';
 import type { DevxObject } from '../devx/object.js';
 import { FlowActionType as Type, FlowTableType } from '../base/enums.js';
 import { libraryFor } from '../base/libraries.js';
-import { type MatchValue, valueOf } from '../match/match-value.js';
+import { bitOutside, type MatchValue, valueOf } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native/index.js';
 import type { NativeFlowActionAttr } from '../native/flow.js';
 import { FlowAction } from './action.js';
@@ -180,7 +181,7 @@ function missing(library: Parameters<typeof native.missing>[0], attributes: read
 function cause(result: unknown, matcher: FlowMatcher, value: Uint8Array, used: readonly Used[]): string | undefined {
   switch (typeof result === 'number' ? coreNative.errnoName(-result) : undefined) {
     case 'EINVAL':
-      return bitOutside(value, matcher.matchMask) ?? wrongAction(used) ?? unsent(matcher, used);
+      return bitOutside(value, matcher.matchMask) ?? wrongAction(matcher, used) ?? unsent(matcher, used);
     case 'EOPNOTSUPP':
       return tooMuch(used);
     case 'ENOMEM':
@@ -190,22 +191,13 @@ function cause(result: unknown, matcher: FlowMatcher, value: Uint8Array, used: r
   }
 }
 
-function bitOutside(value: Uint8Array, mask: Uint8Array): string | undefined {
-  const at = value.findIndex((byte, i) => (byte & ~(mask[i] ?? 0)) !== 0);
-  return at < 0
-    ? undefined
-    : `the value has a bit outside of the matcher's mask, in its byte ${at}: match it there, or leave it 0`;
-}
-
-function wrongAction(used: readonly Used[]): string | undefined {
-  for (const [i, { attr, object }] of used.entries()) {
-    if (attr.type === Type.TAG && (attr.tagValue ?? 0) > MAX_TAG) {
-      return `actions[${i}].tagValue is ${attr.tagValue ?? 0}; a tag has 24 bits`;
-    }
-    if (attr.type === Type.DEST_IBV_QP && (object as QueuePair).qpType !== QpType.RAW_PACKET) {
-      return `actions[${i}] is a queue pair of another type; flows deliver to those of QpType.RAW_PACKET`;
-    }
+function wrongAction(matcher: FlowMatcher, used: readonly Used[]): string | undefined {
+  for (const [i, each] of used.entries()) {
+    const wrong = wrongObject(matcher, each);
+    if (wrong !== undefined) return `actions[${i}]${wrong}`;
   }
+  const tags = used.filter(({ attr }) => attr.type === Type.TAG).length;
+  if (tags > 1) return `${tags} tags; a flow takes one`;
   const changes = used.flatMap(({ object }) => (object instanceof FlowAction ? ['actions' in object.attr] : []));
   const alike = new Set(changes).size < changes.length;
   return alike
@@ -213,9 +205,33 @@ function wrongAction(used: readonly Used[]): string | undefined {
     : undefined;
 }
 
+function wrongObject({ context, table }: FlowMatcher, { attr, object }: Used): string | undefined {
+  if (attr.type === Type.TAG && (attr.tagValue ?? 0) > MAX_TAG) {
+    return `.tagValue is ${attr.tagValue ?? 0}; a tag has 24 bits`;
+  }
+  if (attr.type === Type.DEST_IBV_QP && (object as QueuePair).qpType !== QpType.RAW_PACKET) {
+    return ' is a queue pair of another type; flows deliver to those of QpType.RAW_PACKET';
+  }
+  const owner = (object as { context?: Context } | undefined)?.context;
+  if (owner !== undefined && owner !== context) {
+    return ` is of another open device than the matcher: of ${owner.device.name}, and the matcher of ${context.device.name}`;
+  }
+  if (attr.type === Type.DEST_IBV_QP && table === FlowTableType.NIC_TX) {
+    return ' is a queue pair, to which flows of NIC_RX deliver; frames of NIC_TX go to the wire';
+  }
+  if (object instanceof FlowAction && object.ftType !== table) {
+    const [made, wanted] = [object.ftType, table].map((type) => enumName(FlowTableType, type));
+    return ` was made for flows of ${made}, and the matcher is of ${wanted}`;
+  }
+  if (object instanceof FlowCounter && (attr.offset ?? 0) >= object.size) {
+    return `.offset is ${attr.offset ?? 0}; the bulk has ${object.size} counters, from 0`;
+  }
+  return undefined;
+}
+
 /** Flows of NIC_RX say where their packets go. */
-function unsent({ ftType }: FlowMatcher, used: readonly Used[]): string | undefined {
-  if (ftType !== FlowTableType.NIC_RX || used.some(({ attr }) => ENDS.has(attr.type))) return undefined;
+function unsent({ table }: FlowMatcher, used: readonly Used[]): string | undefined {
+  if (table !== FlowTableType.NIC_RX || used.some(({ attr }) => ENDS.has(attr.type))) return undefined;
   return 'a flow of NIC_RX needs a destination: a queue pair of QpType.RAW_PACKET, DEST_DEVX, DROP or DEFAULT_MISS';
 }
 
@@ -245,6 +261,9 @@ function usedBy(action: unknown, path: string): Used {
   const type = validate.integer(given['type'], `${path}.type`, 0, U32);
   if (type === Type.TAG) {
     return { attr: { type, tagValue: validate.integer(given['tagValue'], `${path}.tagValue`, 0, U32) } };
+  }
+  if (!Object.values<number>(Type).includes(type)) {
+    throw validate.rangeError(`${path}.type`, 'one of FlowActionType', type);
   }
   const [field, kind] = OBJECTS[type] ?? [];
   if (field === undefined || kind === undefined) return { attr: { type } };

@@ -1,4 +1,4 @@
-import type { Context, FlowAttrType, FlowFlags } from '@verbs/core';
+import { type Context, type FlowAttrType, FlowFlags } from '@verbs/core';
 import { fields, inspection, maybe, or, Resource, u16, u32, u64, u8, unchecked } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { FlowMatcherMask, FlowTableType, type MatchCriteria } from '../base/enums.js';
@@ -12,7 +12,7 @@ export interface FlowMatcherAttr {
   matchMask?: MatchValue;
   /** {@link MatchCriteria}, or-ed: the parts of the mask. Default: the parts of a mask by name; 0 for bytes. */
   matchCriteriaEnable?: MatchCriteria;
-  /** 0 to 15, the smallest first; default 0. */
+  /** 0 to 15, the smallest first; default 0. A larger one is accepted here, and refused at the first flow (ENOMEM). */
   priority?: number;
   /** {@link FlowTableType}; without it NIC_RX, or NIC_TX with FlowFlags.EGRESS. */
   ftType?: FlowTableType;
@@ -52,12 +52,14 @@ export class FlowMatcher extends Resource {
   readonly matchCriteriaEnable: MatchCriteria;
   /** A copy of the mask. */
   readonly matchMask: Uint8Array;
+  /** @internal The table of its flows, also where only `flags` was given. */
+  readonly table: FlowTableType;
 
   /** @internal */
   constructor(
     context: Context,
     handle: NativeHandle,
-    attr: { priority: number; matchCriteriaEnable: number; matchMask: Uint8Array },
+    attr: { priority: number; matchCriteriaEnable: number; matchMask: Uint8Array; flags: number },
     ftType: number | undefined,
   ) {
     super('FlowMatcher', handle, 'mlx5dv_destroy_flow_matcher', [context]);
@@ -66,6 +68,8 @@ export class FlowMatcher extends Resource {
     this.ftType = ftType;
     this.matchCriteriaEnable = attr.matchCriteriaEnable;
     this.matchMask = attr.matchMask.slice();
+    const implied = (attr.flags & FlowFlags.EGRESS) === 0 ? FlowTableType.NIC_RX : FlowTableType.NIC_TX;
+    this.table = (ftType as FlowTableType | undefined) ?? implied;
   }
 
   protected override describe() {

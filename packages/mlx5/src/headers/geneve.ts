@@ -1,6 +1,6 @@
 import { fields, flag, maybe, or, u16, u24, u3, u8, validate, list } from '@verbs/core/provider';
 import type { ByteReader } from './bytes.js';
-import { derived, EtherType, type Header, TunnelPort, words } from './header.js';
+import { carried, EtherType, type Header, TunnelPort, words } from './header.js';
 
 const MAX_OPTION_BYTES = 124;
 const MAX_OPTIONS_BYTES = 252;
@@ -54,7 +54,7 @@ export function geneve(fields: GeneveFields): Header {
     size: 8 + optionBytes,
     announced: { udpPort: TunnelPort.GENEVE },
     write: (writer, next) => {
-      const type = derived(protocol, 'geneve.protocol', next?.announced.etherType, EtherType.TEB);
+      const type = protocol ?? carried(next, 'geneve') ?? EtherType.TEB;
       writer.u8(optionBytes / 4).u8((Number(oam) << 7) | (Number(critical) << 6));
       writer.u16(type).u24(vni).u8(0);
       for (const option of options) {

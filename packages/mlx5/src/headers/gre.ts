@@ -1,6 +1,6 @@
 import { maybe, or, u16, u24, u3, u32, u8, fields } from '@verbs/core/provider';
 import type { ByteReader } from './bytes.js';
-import { derived, EtherType, type Header, IpProtocol } from './header.js';
+import { carried, EtherType, type Header, IpProtocol } from './header.js';
 
 const CHECKSUM = 0x8000;
 const KEY = 0x2000;
@@ -40,7 +40,7 @@ export function gre(fields: GreFields = {}): Header {
     announced: { ipProtocol: IpProtocol.GRE },
     write: (writer, next) => {
       writer.u16(flags | version);
-      writer.u16(derived(protocol, 'gre.protocol', next?.announced.etherType, EtherType.TEB));
+      writer.u16(protocol ?? carried(next, 'gre') ?? EtherType.TEB);
       if (checksum !== undefined) writer.u16(checksum).u16(0);
       if (key !== undefined) writer.u32(key);
       if (sequence !== undefined) writer.u32(sequence);

@@ -1,6 +1,6 @@
 import { maybe, or, u16, u32, u8, validate, fields, list, uint8Array } from '@verbs/core/provider';
 import type { ByteReader } from './bytes.js';
-import { type Header, TunnelPort } from './header.js';
+import { carried, type Header, TunnelPort } from './header.js';
 
 const VERSION_1 = 0x20;
 const PROTOCOL_GTP = 0x10;
@@ -58,7 +58,8 @@ export function gtpu(fields: GtpuFields): Header {
     name: 'gtpu',
     size,
     announced: { udpPort: TunnelPort.GTPU },
-    write: (writer) => {
+    write: (writer, next) => {
+      carried(next, 'gtpu');
       writer
         .u8(VERSION_1 | PROTOCOL_GTP | flags)
         .u8(messageType)

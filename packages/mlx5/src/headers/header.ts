@@ -44,6 +44,14 @@ export function derived(given: number | undefined, path: string, of: number | un
   return number;
 }
 
+/** The EtherType of what a tunnel carries: of an Ethernet or IP header, an MPLS label or a VLAN tag. */
+export function carried(next: Header | undefined, name: HeaderName): number | undefined {
+  if (next !== undefined && next.announced.etherType === undefined) {
+    throw validate.valueError('headers', `have ${next.name} behind ${name}, but no EtherType announces it`);
+  }
+  return next?.announced.etherType;
+}
+
 /** The check of a field of bytes, a multiple of 4 up to `max`: gives a copy, empty by default. */
 export function words(max: number): Check<Uint8Array> {
   return (value, path) => {

@@ -46,6 +46,8 @@ export function headers(...row: Header[]): Uint8Array {
  */
 export function packet(row: readonly Header[], payload: Uint8Array = new Uint8Array()): Uint8Array {
   if (!types.isUint8Array(payload)) throw validate.typeError('payload', 'a Uint8Array', payload);
+  const given: unknown = row;
+  if (!Array.isArray(given)) throw validate.typeError('row', 'an array of headers from ether(), ipv4() …', row);
   const front = headers(...row);
   const bytes = new Uint8Array(front.length + payload.length);
   bytes.set(front);

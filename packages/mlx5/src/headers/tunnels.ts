@@ -1,6 +1,9 @@
-import { fields, flag, maybe, or, u20, u24, u3, u8 } from '@verbs/core/provider';
+import { fields, flag, maybe, or, u20, u24, u3, u8, validate } from '@verbs/core/provider';
 import type { ByteReader } from './bytes.js';
-import { type Header, IpProtocol, EtherType, TunnelPort } from './header.js';
+import { carried, type Header, IpProtocol, EtherType, TunnelPort } from './header.js';
+
+/** The flag of the generic protocol extension: a field of the header says what follows. */
+const GPE = 0x04;
 
 /** The fields of {@link vxlan}. */
 export interface VxlanFields {
@@ -23,7 +26,13 @@ export function vxlan(fields: VxlanFields): Header {
     name: 'vxlan',
     size: 8,
     announced: { udpPort: TunnelPort.VXLAN },
-    write: (writer) => writer.u8(flags).u24(reserved1).u24(vni).u8(reserved2),
+    write: (writer, next) => {
+      if (next !== undefined && next.name !== 'ether' && (flags & GPE) === 0) {
+        throw validate.valueError('headers', `have ${next.name} behind vxlan, which carries Ethernet frames`);
+      }
+      carried(next, 'vxlan');
+      writer.u8(flags).u24(reserved1).u24(vni).u8(reserved2);
+    },
   };
 }
 
@@ -53,6 +62,7 @@ export function mpls(fields: MplsFields): Header {
     size: 4,
     announced: { etherType: EtherType.MPLS, ipProtocol: IpProtocol.MPLS, udpPort: TunnelPort.MPLS },
     write: (writer, next) => {
+      carried(next, 'mpls');
       const bottom = bottomOfStack ?? next?.name !== 'mpls';
       writer.u24((label << 4) | (exp << 1) | Number(bottom)).u8(ttl);
     },

@@ -35,6 +35,14 @@ export function valueOf(value: unknown, path: string, size: number): Uint8Array 
   return sized;
 }
 
+/** Which byte of a value has a bit outside of the mask; undefined if none has. */
+export function bitOutside(value: Uint8Array, mask: Uint8Array): string | undefined {
+  const at = value.findIndex((byte, i) => (byte & ~(mask[i] ?? 0)) !== 0);
+  return at < 0
+    ? undefined
+    : `the value has a bit outside of the matcher's mask, in its byte ${at}: match it there, or leave it 0`;
+}
+
 function named(value: unknown, path: string): EncodedMatch {
   if (typeof value !== 'object' || value === null) throw validate.typeError(path, 'match parameters or bytes', value);
   return encodeMatch(value);

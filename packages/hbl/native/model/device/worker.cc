@@ -19,7 +19,7 @@ constexpr int kMaxSpins = 64;  // rounds without progress before a blocked worke
 
 Qp* find(Context& context, std::uint32_t number, std::uint32_t port_num) {
   for (const auto& [ibv, qp] : context.qps) {
-    if (qp->number == number && qp->port_num == port_num && qp->entries != 0) return qp.get();
+    if (qp->number == number && qp->port_num == port_num) return qp.get();
   }
   return nullptr;
 }
@@ -105,13 +105,8 @@ Worker::Outcome Worker::run_once() {
 Worker::Outcome Worker::drain(UsrFifo& fifo) {
   Outcome outcome = Outcome::kIdle;
   for (std::uint32_t i = 0; i < DoorbellRing::kEntries && !fifo.ring.empty(); ++i) {
-    const std::uint64_t doorbell = fifo.ring.front();
     // Entries of a congestion-control FIFO are consumed and have no effect: the model has no congestion control.
-    const auto number = static_cast<std::uint32_t>(doorbell >> HBL_DOORBELL_QP_SHIFT & 0xffffff);
-    const auto port_num = static_cast<std::uint32_t>(doorbell >> HBL_DOORBELL_PORT_SHIFT);
-    const bool is_doorbell = fifo.type == HBLDV_USR_FIFO_TYPE_DB && port_num == fifo.port_num;
-    Qp* qp = is_doorbell ? find(context_, number, port_num) : nullptr;
-    if (qp && !run_send_queue(context_, *qp, static_cast<std::uint32_t>(doorbell) & kIndexMask)) {
+    if (fifo.type == HBLDV_USR_FIFO_TYPE_DB && !execute(fifo, fifo.ring.front())) {
       return outcome == Outcome::kWorked ? outcome : Outcome::kBlocked;
     }
     const std::uint32_t index = fifo.ring.pop();
@@ -119,6 +114,28 @@ Worker::Outcome Worker::drain(UsrFifo& fifo) {
     outcome = Outcome::kWorked;
   }
   return outcome;
+}
+
+bool Worker::execute(const UsrFifo& fifo, std::uint64_t doorbell) {
+  const auto number = static_cast<std::uint32_t>(doorbell >> HBL_DOORBELL_QP_SHIFT & 0xffffff);
+  const auto port_num = static_cast<std::uint32_t>(doorbell >> HBL_DOORBELL_PORT_SHIFT);
+  if (port_num != fifo.port_num) {
+    drop(DoorbellDrop::kWrongPort);
+    return true;
+  }
+  Qp* qp = find(context_, number, port_num);
+  if (!qp || qp->entries == 0) {
+    drop(qp ? DoorbellDrop::kNoWorkQueue : DoorbellDrop::kNoQp);
+    return true;
+  }
+  return run_send_queue(context_, *qp, static_cast<std::uint32_t>(doorbell) & kIndexMask);
+}
+
+void Worker::drop(DoorbellDrop reason) {
+  const DoorbellDrops* drops = find_doorbell_drops(context_.ibv->device);
+  if (!drops || soft()->lock_device(context_.ibv) != 0) return;
+  ++*(*drops)[static_cast<std::size_t>(reason)];
+  soft()->unlock_device(context_.ibv);
 }
 
 void Worker::raise_overrun() {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <thread>
 
+#include "model/device/doorbell_drops.h"
 #include "model/doorbell/doorbell_ring.h"
 
 struct ibv_cq;
@@ -32,6 +34,9 @@ class Worker {
   void run();
   Outcome run_once();
   Outcome drain(UsrFifo& fifo);
+  // Executes a doorbell of that FIFO, or counts it. False: it waits for acknowledgements.
+  bool execute(const UsrFifo& fifo, std::uint64_t doorbell);
+  void drop(DoorbellDrop reason);
   bool has_doorbell();
   void raise_overrun();
 

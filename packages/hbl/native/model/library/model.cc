@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "model/device/context.h"
+#include "model/device/doorbell_drops.h"
 #include "model/library/functions.h"
 #include "model/verbs/cq.h"
 #include "model/verbs/encap.h"
@@ -79,7 +80,7 @@ int init_device(void*, ibv_device* device, verbs_soft_identity* identity) {
   identity->hca_type = "hbl";
   identity->pci_vendor = 0x1da3;
   identity->pci_device = static_cast<std::uint16_t>(identity->vendor_part_id);
-  return 0;
+  return add_doorbell_drops(device);
 }
 
 void forget(void* data) { delete static_cast<Context*>(data); }

@@ -98,7 +98,7 @@ int check_actions(const DrMatcher& matcher, const std::vector<DrAction*>& action
     if (action->steps.empty()) return EINVAL;
     if (action->domain && action->domain != &domain) return EINVAL;
     if (action->owner && action->owner != domain.owner && !is_for_all(*action, *domain.owner)) return EINVAL;
-    if (action->next_level && *action->next_level < matcher.table.level) return EINVAL;
+    if (action->next_level && *action->next_level <= matcher.table.level) return EINVAL;
     const bool vlan = (bit(action->kind) & kVlan) != 0;
     if (++seen[static_cast<std::size_t>(action->kind)] > (vlan ? kMaxVlans : 1)) {
       return action->kind == DrKind::kPushVlan ? EOPNOTSUPP : EINVAL;

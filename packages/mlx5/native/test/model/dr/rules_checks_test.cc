@@ -65,6 +65,7 @@ TEST_CASE("tables lead to tables of higher levels of their domain") {
   CHECK(ERRNO_OF(mlx5dv_dr_action_create_dest_table(in.root)) == EINVAL);
   CHECK(in.error({mlx5dv_dr_action_create_dest_table(higher)}) == 0);
   CHECK(ERRNO_OF(in.rule(matcher, {in.to_table})) == EINVAL);
+  CHECK(in.error({in.to_table}) == EINVAL);  // a loop
   CHECK(ERRNO_OF(mlx5dv_dr_action_create_dest_root_table(higher, 0)) == EINVAL);
   CHECK(mlx5dv_dr_action_create_dest_root_table(in.root, 0) != nullptr);
   CHECK(ERRNO_OF(mlx5dv_dr_domain_create(end.context, MLX5DV_DR_DOMAIN_TYPE_FDB)) == EOPNOTSUPP);
