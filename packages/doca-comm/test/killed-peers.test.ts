@@ -164,6 +164,37 @@ test(
 );
 
 test(
+  'a killed client that the program disconnects itself, when a message to it fails: the loop over messages goes on',
+  async () => {
+    const service = serve('disconnecting');
+    const flooded = new Map<PeerAddr, Promise<void>>();
+    const flood = async (peer: PeerAddr) => {
+      try {
+        for (;;) await service.send(Buffer.alloc(1000), peer);
+      } catch (error) {
+        expect((error as DocaError).code).toMatch(/CONNECTION_RESET|NOT_CONNECTED/);
+        if (peer.connected) service.disconnect(peer);
+      }
+    };
+    const serving = (async () => {
+      for await (const { peer } of service) flooded.set(peer, flood(peer));
+    })();
+    const silent = Array.from({ length: 2 * LANES }, () => script('silent.mjs', ['disconnecting']));
+    await Promise.all(silent.map(({ says }) => says('talked')));
+    await expect.poll(() => flooded.size).toBe(silent.length);
+    for (const { child } of silent) {
+      child.kill('SIGKILL');
+      await sleep(50);
+    }
+    await Promise.all(flooded.values());
+    await expect.poll(() => service.peers, { timeout: 10_000 }).toEqual([]);
+    service.close();
+    await serving;
+  },
+  20 * MINUTE,
+);
+
+test(
   'a peer that stands still for 1.2 seconds keeps its connection, with messages on the way and without',
   async () => {
     const service = script('echo.mjs', ['paused']);

@@ -1,10 +1,11 @@
 // What a service knows of its clients, what a device tells, and how waiting ends.
+import { getEventListeners } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { listDevices, listRepresentors, openDevice, type PeerAddr } from '../dist/index.js';
+import { Endpoint, listDevices, listRepresentors, openDevice, type PeerAddr } from '../dist/index.js';
 import { client, fill, overComch, serve, text } from './helpers/devices.js';
 
 test('a listener for new peers may receive: the message before is not changed by that', async () => {
@@ -23,6 +24,40 @@ test('a listener for new peers may receive: the message before is not changed by
   });
   expect(text((await service.receive()).data)).toBe('first');
   expect(received).toEqual(['other']);
+});
+
+test('a listener that throws costs no message: its error is an uncaught exception', async () => {
+  const errors: Error[] = [];
+  process.setUncaughtExceptionCaptureCallback((error) => errors.push(error));
+  onTestFinished(() => {
+    process.setUncaughtExceptionCaptureCallback(null);
+  });
+  const service = serve('throws');
+  for (const event of ['peer', 'lost'] as const) {
+    service.on(event, () => {
+      throw new Error(`of ${event}`);
+    });
+  }
+  const endpoint = client();
+  const connecting = endpoint.connectAsync('throws');
+  const first = service.receive();
+  await connecting;
+  await endpoint.send(Buffer.from('first'));
+  const { peer, data } = await first;
+  expect(text(data)).toBe('first');
+  await endpoint.closeAsync();
+  await expect(service.receive()).rejects.toMatchObject({ code: 'DOCA_ERROR_CONNECTION_RESET', peer });
+  expect(errors.map(({ message }) => message)).toEqual(['of peer', 'of lost']);
+});
+
+test('waits with one signal share a listener, of more than ten Node.js warns', async () => {
+  const service = serve('share');
+  const { signal } = new AbortController();
+  const waits = Array.from({ length: 12 }, () => service.receive({ signal }));
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+  service.close();
+  for (const wait of waits) await expect(wait).rejects.toMatchObject({ code: 'DOCA_ERROR_NOT_CONNECTED' });
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 test('peer is emitted once for each client, with the address that its messages come from', async () => {
@@ -70,6 +105,12 @@ test('a device and a representor stay open while an endpoint uses them', () => {
   const service = serve('holds');
   expect(() => service.device?.close()).toThrow(/IN_USE.*close what uses it first/);
   expect(() => service.deviceRep?.close()).toThrow(/IN_USE/);
+});
+
+test('an endpoint whose properties are refused holds no device', () => {
+  const device = openDevice('doca_host0');
+  expect(() => new Endpoint({ device, maxMsgSize: 65_535 })).toThrow(/INVALID_VALUE.*maxMsgSize 65535/);
+  device.close();
 });
 
 test('a signal ends the waiting for the handshake, for room, and for acknowledgements', async () => {

@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { connect, ConnectionError, lookup, listenDatagrams } from '../src/index.js';
-import { keep, pair, portOf, server } from './helpers/connections.js';
+import { keep, pair, portOf, send, server } from './helpers/connections.js';
 
 const reason = new Error('changed my mind');
 
@@ -49,6 +49,38 @@ describe('abort', () => {
         },
       }),
     ).rejects.toBe(reason);
+  });
+
+  it('while prepare waits, and when its time is over', async () => {
+    const listening = server();
+    const controller = new AbortController();
+    const options = { port: portOf(listening), signal: controller.signal };
+    const prepare = () => {
+      setImmediate(() => {
+        controller.abort(reason);
+      });
+      return new Promise<void>(() => undefined);
+    };
+    await expect(connect({ ...options, prepare })).rejects.toBe(reason);
+    const late = connect({ port: portOf(listening), timeout: 100, prepare: () => new Promise(() => undefined) });
+    await expect(late).rejects.toMatchObject({ code: 'TIMEDOUT' });
+  });
+
+  it('of a disconnect, before it: the connection stays', async () => {
+    const [one, other] = await pair();
+    await expect(one.disconnect({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(one.connected).toBe(true);
+    expect(await send(one, other, 'still there')).toBe('still there');
+  });
+
+  it('of many waits: they share one listener, of more than ten Node.js warns', async () => {
+    const [one] = await pair();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const waits = Array.from({ length: 12 }, () => one.whenDisconnected({ signal }));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    controller.abort(reason);
+    for (const wait of waits) await expect(wait).rejects.toBe(reason);
   });
 
   it('of an accept, whose peer has gone meanwhile', async () => {

@@ -13,6 +13,7 @@ it.each([
   ['terminated', 'connects afterwards', 'workers that are terminated while they connect'],
   ['exit', 'exits', 'a process that exits with requests on the way'],
   ['handlers', 'client server', 'connections and servers that are closed by their own events'],
+  ['throws', 'uncaught of the listener, connects afterwards', 'a listener that throws'],
   ['order', 'EINVAL ERR_VERBS_CLOSED', 'calls of an identifier in any order'],
 ])(
   '%s: %s, after %s',

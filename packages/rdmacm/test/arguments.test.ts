@@ -127,6 +127,14 @@ describe('wrong arguments', () => {
     expect(() => call(id())).toThrow(message);
   });
 
+  it.each<[string, unknown, RegExp]>([
+    ['options.qp', 5, /options\.qp must be an object; received 5/],
+    ['a capacity', { cap: { maxSendWr: 4 } }, /options\.qp\.cap\.maxRecvWr must be a number/],
+    ['what the function gives', () => ({ cap: 'x' }), /options\.qp\(\)\.cap must be an object/],
+  ])('connect names what is wrong in %s', async (_, qp, message) => {
+    await expect(connect({ port: 9, library: 'soft', qp: qp as never })).rejects.toThrow(message);
+  });
+
   it('functions name theirs', async () => {
     expect(() => listen({ port: -1 })).toThrow(/options\.port must be/);
     expect(() => listen({ host: 5 as never })).toThrow(/options\.host must be/);
@@ -135,6 +143,7 @@ describe('wrong arguments', () => {
     await expect(connect({ port: 1, privatData: 'x' } as never)).rejects.toThrow(/options\.privatData is not known/);
     await expect(connect({ port: 1, signal: {} as never })).rejects.toThrow(/options\.signal must be an AbortSignal/);
     await expect(connect({ port: 1, localAddress: 'here' })).rejects.toThrow(/options\.localAddress must be/);
+    await expect(connect({ port: 1, host: '' })).rejects.toThrow(/options\.host must not be empty/);
     await expect(connect({ port: 1, prepare: 5 as never })).rejects.toThrow(/options\.prepare must be a function/);
     await expect(lookup({ port: 0 })).rejects.toThrow(/options\.port must be/);
     await expect(getaddrinfo(5 as never)).rejects.toThrow(/node must be a string/);

@@ -2,7 +2,18 @@
 import { once } from 'node:events';
 import { type Context, QpState } from '@verbs/core';
 import { expect, it } from 'vitest';
-import { connect, ConnectionError, getDevices, PortSpace, RejectReason } from '../src/index.js';
+import {
+  type CmEvent,
+  connect,
+  ConnectionError,
+  ConnectionRequest,
+  createEventChannel,
+  getDevices,
+  PortSpace,
+  RejectReason,
+  Server,
+} from '../src/index.js';
+import { kWatcher } from '../src/base/symbols.js';
 import { keep, pair, portOf, region, send, server, text } from './helpers/connections.js';
 
 it('echoes, both ways', async () => {
@@ -49,6 +60,16 @@ it('tells that nobody listens', async () => {
 it('tells of an address that no device leads to', async () => {
   await expect(connect({ port: 9, localAddress: '192.0.2.77' })).rejects.toMatchObject({
     code: 'ADDR_ERROR',
+  });
+});
+
+it("tells that this side's address is of another family than the peer's", async () => {
+  const mixed = { host: '127.0.0.1', port: 9, localAddress: '::1', library: 'soft' } as const;
+  await expect(connect(mixed)).rejects.toMatchObject({
+    code: 'ADDR_ERROR',
+    message: expect.stringMatching(
+      /to 127\.0\.0\.1 port 9: options\.localAddress ::1 is of the other family/,
+    ) as string,
   });
 });
 
@@ -216,6 +237,52 @@ it('an accepted request is answered once, and its end leaves the connection alon
   });
   const one = keep(await connect({ port: portOf(listening), library: 'soft' }));
   expect(await send(one, await accepting, 'still there')).toBe('still there');
+});
+
+it('a request whose accept failed is closed; one that has a connection makes no more queue pairs', async () => {
+  const listening = server();
+  const failing = listening.request().then(async (request) => {
+    await expect(request.accept({ signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
+    await expect(request.accept()).rejects.toThrow(/the ConnectionRequest is closed/);
+    expect(() => request.createQp()).toThrow(/the ConnectionRequest is closed/);
+  });
+  await expect(connect({ port: portOf(listening), library: 'soft' })).rejects.toMatchObject({ code: 'REJECTED' });
+  await failing;
+  const accepting = listening.request().then(async (request) => {
+    keep(await request.accept());
+    expect(() => request.createQp()).toThrow(/EINVAL.*rdma_create_qp.*it was accepted before/);
+  });
+  keep(await connect({ port: portOf(listening), library: 'soft' }));
+  await accepting;
+});
+
+it('closes what was made for a queue pair of createQp() that another one has followed', async () => {
+  const listening = server();
+  const accepting = listening.request().then(async (request) => {
+    const first = request.createQp();
+    const { pd, sendCq } = first;
+    first.close();
+    request.createQp();
+    const connection = await request.accept();
+    expect([pd?.closed, connection.pd === pd]).toEqual([false, false]);
+    connection.close();
+    return [pd?.closed, sendCq?.closed, connection.pd.closed];
+  });
+  keep(await connect({ port: portOf(listening), library: 'soft' }));
+  expect(await accepting).toEqual([true, true, true]);
+});
+
+it('a peer that has given up takes no place among the requests that wait', async () => {
+  // Without peers: what tells of one that gives up may be lost on its way.
+  const events = keep(createEventChannel({ library: 'soft' }));
+  const listening = new Server(events.createId(), 2, (inbox, event) => new ConnectionRequest(inbox, event));
+  const peers = Array.from({ length: 4 }, () => events.createId());
+  for (const [i, peer] of peers.entries()) {
+    listening.id[kWatcher]?.onEvent({ name: 'CONNECT_REQUEST', id: peer } as CmEvent);
+    if (i === 0) peer[kWatcher]?.onEvent({ name: 'REJECTED', id: peer } as CmEvent);
+  }
+  expect(peers.map(({ closed }) => closed)).toEqual([true, false, false, true]);
+  expect([(await listening.request()).id, (await listening.request()).id]).toEqual([peers[1], peers[2]]);
 });
 
 it('has a hundred connections over one listener', async () => {

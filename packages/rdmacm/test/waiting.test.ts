@@ -1,8 +1,10 @@
 // Waiting for events: iterations, signals, closing.
 import { getEventListeners } from 'node:events';
-import { afterEach, expect, it } from 'vitest';
-import { createEventChannel, type EventChannel } from '../src/index.js';
-import { server } from './helpers/connections.js';
+import { errno } from '@verbs/core/provider';
+import { afterEach, expect, it, vi } from 'vitest';
+import { native } from '../src/base/native.js';
+import { connect, createEventChannel, type EventChannel } from '../src/index.js';
+import { keep, pair, portOf, server } from './helpers/connections.js';
 
 const channels: EventChannel[] = [];
 function channel(): EventChannel {
@@ -51,4 +53,31 @@ it('refuses an option that it does not know: a misspelt signal would never end t
     () => listening.requests(misspelt).next(),
   ];
   for (const wait of waits) await expect(wait()).rejects.toThrow(/options\.signl is not known here; known are signal/);
+});
+
+it('ends the waits of connections and servers when the program closes their channel', async () => {
+  const [one] = await pair();
+  const listening = server();
+  const request = listening.request();
+  const refused = expect(request).rejects.toMatchObject({ code: 'ERR_VERBS_CLOSED' });
+  const ended = one.whenDisconnected();
+  const { channel } = one.id;
+  channel.close();
+  expect([channel.closed, one.closed, listening.closed]).toEqual([true, true, true]);
+  await Promise.all([ended, refused]);
+  await pair();
+});
+
+it('a channel that cannot be read for a moment fails those who wait, and is read on for the next ones', async () => {
+  const [one, other] = await pair();
+  const listening = server();
+  const failed = expect(one.whenDisconnected()).rejects.toMatchObject({ code: 'EIO' });
+  const reading = vi.spyOn(native, 'getCmEvent').mockReturnValueOnce(-errno.EIO);
+  other.id.disconnect();
+  await failed;
+  reading.mockRestore();
+  const accepted = listening.request().then((request) => request.accept());
+  keep(await connect({ port: portOf(listening), library: 'soft' }));
+  keep(await accepted);
+  await one.whenDisconnected();
 });

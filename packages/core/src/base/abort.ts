@@ -25,6 +25,21 @@ export function onAbort(signal: AbortSignal, run: () => void): () => void {
   };
 }
 
+/** The result of `call`; rejects with the signal's reason as soon as it is aborted, while the call goes on unheard. */
+export function unlessAborted<T>(call: T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  const called = Promise.resolve(call);
+  if (signal === undefined) return called;
+  return new Promise((resolve, reject) => {
+    const aborted = () => {
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an AbortSignal's reason may be anything
+      reject(signal.reason);
+    };
+    if (signal.aborted) aborted();
+    const forget = onAbort(signal, aborted);
+    called.then(resolve, reject).finally(forget);
+  });
+}
+
 function listen(signal: AbortSignal): Waits {
   const runs = new Set<() => void>();
   const aborted = () => {

@@ -21,7 +21,7 @@ export {
   type OpenedLibrary,
 } from './vendor-libraries.js';
 export { type AddonPlace, loadAddon } from '../base/addon.js';
-export { onAbort } from '../base/abort.js';
+export { onAbort, unlessAborted } from '../base/abort.js';
 export { errno } from '../base/errno.js';
 export { uncaught } from '../base/handled.js';
 export { gidText } from '../base/gid.js';

@@ -1,3 +1,5 @@
+import { onAbort } from '@verbs/core/provider';
+
 /** What waits: a promise for a message or for room in a queue, or several for the same. */
 export interface Waiting {
   /** Makes the attempt, and returns whether it settled all of it. */
@@ -19,7 +21,7 @@ export interface Settler<T> {
 export function waitingFor<T>(attempt: () => T | undefined, settler: Settler<T>, left: () => void): Waiting {
   const { signal } = settler;
   const settle = () => {
-    signal?.removeEventListener('abort', aborted);
+    forget?.();
     left();
   };
   const waiting: Waiting = {
@@ -39,24 +41,10 @@ export function waitingFor<T>(attempt: () => T | undefined, settler: Settler<T>,
       settler.reject(reason);
     },
   };
-  const aborted = () => {
-    waiting.fail(signal?.reason);
-  };
-  signal?.addEventListener('abort', aborted, { once: true });
+  const forget =
+    signal &&
+    onAbort(signal, () => {
+      waiting.fail(signal.reason);
+    });
   return waiting;
-}
-
-/** The result of `call`; rejects as soon as the signal is aborted, while the call goes on unheard. */
-export function unlessAborted<T>(call: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const aborted = () => {
-      reject(signal.reason as Error);
-    };
-    const done = () => {
-      signal.removeEventListener('abort', aborted);
-    };
-    signal.addEventListener('abort', aborted, { once: true });
-    call.then(resolve, reject).finally(done);
-    if (signal.aborted) aborted();
-  });
 }

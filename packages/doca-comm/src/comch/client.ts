@@ -5,6 +5,8 @@ import type { Connection } from './connection.js';
 import { isIdle } from './events.js';
 import { type ComchOptions, ComchServerOrClient, comchOptions, engineFor, nameHint } from './server-or-client.js';
 
+const SYSCALL = 'doca_ctx_start';
+
 /**
  * `doca_comch_client`, on the host: one connection to a server. When the server is gone, so is the client; a new one connects
  * again.
@@ -38,13 +40,28 @@ export class Client extends ComchServerOrClient {
     return this.#connection;
   }
 
-  /** Resolves when the server has accepted. @throws DocaError CONNECTION_ABORTED if it has not; `signal.reason` */
+  /**
+   * Resolves when the server has accepted.
+   *
+   * @throws DocaError CONNECTION_ABORTED if it has not, CONNECTION_RESET if the connection has ended and all its messages are
+   *   received, NOT_CONNECTED when the client is closed; `signal.reason`
+   */
   connect(options?: WaitOptions): Promise<Connection> {
     return this.await(() => {
+      if (this.closed) throw new DocaError(DocaStatus.NOT_CONNECTED, SYSCALL, 'the client was closed');
       this.drain();
-      if (this.#connection !== undefined || !isIdle(this.created.handle)) return this.#connection;
+      const connection = this.#connection;
+      if (connection !== undefined) {
+        if (connection.connected || connection.backlog > 0) return connection;
+        throw new DocaError(
+          DocaStatus.CONNECTION_RESET,
+          SYSCALL,
+          'the connection has ended; a new client connects again',
+        );
+      }
+      if (!isIdle(this.created.handle)) return undefined;
       const hint = `no service named ${this.name} accepts clients on the DPU for this function; start it first`;
-      throw new DocaError(DocaStatus.CONNECTION_ABORTED, 'doca_ctx_start', hint);
+      throw new DocaError(DocaStatus.CONNECTION_ABORTED, SYSCALL, hint);
     }, options);
   }
 

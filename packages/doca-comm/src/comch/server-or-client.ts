@@ -71,7 +71,8 @@ export abstract class ComchServerOrClient extends ComchContext {
 
   /** The longest message, bytes. */
   get maxMsgSize(): number {
-    return checked(native.comchSize(this.created.handle, ComchSize.MESSAGE), this.syscall('get_max_msg_size'));
+    const size = native.comchSize(this.created.handle, ComchSize.MESSAGE);
+    return checked(size, this.syscall('get_max_msg_size'), this.closed ? 'it was closed' : undefined);
   }
 
   /** The connections that are there now. */

@@ -1,11 +1,10 @@
 import { EventEmitter } from 'node:events';
 import { inspect, type InspectOptions } from 'node:util';
 import type { WaitOptions } from '@verbs/core';
-import { DEFAULT_SPIN, uint8Array, validate } from '@verbs/core/provider';
+import { DEFAULT_SPIN, uint8Array, uncaught, unlessAborted, validate } from '@verbs/core/provider';
 import { liveSignalOf, serviceName } from '../base/arguments.js';
 import { deviceOf, representorOf } from '../base/device.js';
 import type { Device, Representor } from '../base/device.js';
-import { unlessAborted } from '../base/waiting.js';
 import type { EndpointEvents, EndpointOptions, Received, ServiceState } from './types.js';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
 import { connectHint, listenHint } from './hints.js';
@@ -58,14 +57,23 @@ export class Endpoint
       this,
       () => this.#native.use('recvfrom'),
       (peer) => {
-        if (this.#role === 'service') this.emit('peer', peer);
+        if (this.#role !== 'service') return;
+        tell(() => {
+          this.emit('peer', peer);
+        });
       },
     );
     this.#receiver = new Receiver(this.#peers);
     const known = ['device', 'deviceRep', 'maxMsgSize', 'sendQueueSize', 'recvQueueSize', 'spin'] as const;
     const { spin, ...properties } = validate.object(options, 'options', known);
     this.#spin = validate.optional(spin, 'options.spin', 10_000, DEFAULT_SPIN);
-    Object.assign(this, properties);
+    try {
+      Object.assign(this, properties);
+    } catch (error) {
+      // Nobody gets the endpoint, and it would hold the device.
+      this.close();
+      throw error;
+    }
   }
 
   /** `doca_comm_channel_ep_get_device`, `_set_device`: the device that it goes through. */
@@ -342,7 +350,8 @@ export class Endpoint
         if (this.closed || (peer !== undefined && this.#peer !== peer)) return;
         const lost = lostPeer(error);
         if (lost === undefined || this.#role !== 'service') throw error;
-        this.disconnect(lost);
+        // The program may have done so already, when a message to it failed.
+        if (lost.connected) this.disconnect(lost);
         this.#tellLost(lost);
       }
     }
@@ -378,7 +387,9 @@ export class Endpoint
   #tellLost(peer: PeerAddr): void {
     if (this.#lost.has(peer)) return;
     this.#lost.add(peer);
-    this.emit('lost', peer);
+    tell(() => {
+      this.emit('lost', peer);
+    });
   }
 
   #forget(peer: PeerAddr): void {
@@ -404,5 +415,14 @@ export class Endpoint
   #start(role: 'service' | 'client'): void {
     this.#role = role;
     this.#receiver.start(this.maxMsgSize);
+  }
+}
+
+/** Calls listeners of the program. An error of theirs is none of the call that tells them. */
+function tell(emit: () => void): void {
+  try {
+    emit();
+  } catch (error) {
+    uncaught(error);
   }
 }

@@ -1,5 +1,5 @@
 import { inspect, type InspectOptions } from 'node:util';
-import { validate } from '@verbs/core/provider';
+import { onAbort, validate } from '@verbs/core/provider';
 import { liveSignalOf } from '../base/arguments.js';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
 import type { End } from '../base/end.js';
@@ -145,10 +145,10 @@ export function pauseFor(milliseconds: number, signal: AbortSignal | undefined):
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
+      forget?.();
       resolve();
     };
     const timer = setTimeout(done, milliseconds);
-    signal?.addEventListener('abort', done, { once: true });
+    const forget = signal && onAbort(signal, done);
   });
 }

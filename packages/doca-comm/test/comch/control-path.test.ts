@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Client, openDevice, openRepresentor, Server } from '../../dist/index.js';
 import { clientOf, pairOf, serverOf, text } from './helpers.js';
@@ -80,6 +81,26 @@ test('a client without a server, a server that goes, a connection that the serve
   await second.accepted.disconnect();
   await expect(second.connected.receive()).rejects.toMatchObject({ code: 'DOCA_ERROR_CONNECTION_RESET' });
   await expect(second.accepted.disconnect()).rejects.toMatchObject({ code: 'DOCA_ERROR_NOT_CONNECTED' });
+});
+
+test('connect() of a client whose connection has ended, or that is closed, says so', async () => {
+  const { server, client, accepted } = await pairOf('left');
+  await accepted.send(Buffer.from('last'));
+  await accepted.disconnect();
+  // Its messages are there to be received first.
+  await sleep(50);
+  const left = await client.connect();
+  expect(text(await left.receive())).toBe('last');
+  await expect(left.receive()).rejects.toMatchObject({ code: 'DOCA_ERROR_CONNECTION_RESET' });
+  await expect(client.connect()).rejects.toThrow(/CONNECTION_RESET.*the connection has ended; a new client connects/);
+  await client.closeAsync();
+  await expect(client.connect()).rejects.toThrow(/NOT_CONNECTED.*the client was closed/);
+  const early = clientOf('left');
+  const connecting = expect(early.connect()).rejects.toThrow(/NOT_CONNECTED.*the client was closed/);
+  early.close();
+  await connecting;
+  await server.closeAsync();
+  expect(() => server.maxMsgSize).toThrow(/NOT_CONNECTED.*it was closed$/);
 });
 
 test('wrong roles, arguments and signals', async () => {

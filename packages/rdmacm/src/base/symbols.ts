@@ -6,6 +6,8 @@ export const kEvents: unique symbol = Symbol('events');
 export const kRegister: unique symbol = Symbol('register');
 /** @internal Makes a channel take its events without being asked. */
 export const kDispatch: unique symbol = Symbol('dispatch');
+/** @internal Makes a channel read on after a failure. */
+export const kResume: unique symbol = Symbol('resume');
 /** @internal Waits for an event of an identifier. */
 export const kExpect: unique symbol = Symbol('expect');
 /** @internal Moves an identifier to another channel. */

@@ -33,6 +33,7 @@ import {
   u32,
   u64,
   uint8Array,
+  unlessAborted,
   validate,
 } from '@verbs/core/provider';
 import {
@@ -80,6 +81,8 @@ export class CmId extends Resource {
   readonly #key: number;
   #channel: EventChannel;
   #qp: QueuePair | undefined;
+  /** The end of the last {@link CmId.resolveAddrinfo}. */
+  #resolved: Promise<unknown> = Promise.resolve();
   /** @internal */
   [kWatcher]: CmWatcher | undefined;
 
@@ -207,7 +210,7 @@ export class CmId extends Resource {
   /**
    * `rdma_resolve_addrinfo` and `rdma_query_addrinfo`, of release 60: as {@link getaddrinfo}, and with AddrInfoFlags.SA a
    * service by its InfiniBand name or number, of the device that the identifier is bound to. It waits for its event,
-   * ADDRINFO_RESOLVED or ADDRINFO_ERROR, which nobody else gets.
+   * ADDRINFO_RESOLVED or ADDRINFO_ERROR, which nobody else gets. A second call waits for the event of the first one.
    *
    * @param node a name or an address; undefined for any, and with AddrInfoFlags.SA
    * @param service a port, or the name of a service; undefined for any
@@ -230,11 +233,18 @@ export class CmId extends Resource {
     // The C function asks the name server before it returns.
     const address = node === undefined || isIP(node) !== 0 ? node : await this.#addressOf(node, given);
     signal?.throwIfAborted();
-    check(native.resolveAddrinfo(this.use(syscall), address, port, given), syscall, { detail });
-    const event = await this.#channel[kExpect](this, ADDRINFO, syscall, signal);
-    if (event.name === 'ADDRINFO_ERROR') throw new VerbsError(event.status, syscall, { detail });
-    const query = 'rdma_query_addrinfo';
-    return checked(native.queryAddrinfo(this.use(query)), query).map(publicInfo);
+    // The identifier has one result, and its events do not tell which call they are of: also the event of a call that the
+    // program gives up comes before the next one begins.
+    const resolved = this.#resolved.then(async () => {
+      signal?.throwIfAborted();
+      check(native.resolveAddrinfo(this.use(syscall), address, port, given), syscall, { detail });
+      const event = await this.#channel[kExpect](this, ADDRINFO, syscall);
+      if (event.name === 'ADDRINFO_ERROR') throw new VerbsError(event.status, syscall, { detail });
+      const query = 'rdma_query_addrinfo';
+      return checked(native.queryAddrinfo(this.use(query)), query).map(publicInfo);
+    });
+    this.#resolved = resolved.catch(() => undefined);
+    return await unlessAborted(resolved, signal);
   }
 
   async #addressOf(name: string, hints: { flags: number; family: number }): Promise<string | undefined> {

@@ -8,13 +8,14 @@ import {
   type NativeHandle,
   Resource,
   signalOf,
+  uncaught,
   validate,
   WakeList,
 } from '@verbs/core/provider';
 import { PortSpace } from '../base/enums.js';
 import { kindOf, libraries } from '../base/libraries.js';
 import { native, type NativeEvent } from '../base/native.js';
-import { kDispatch, kEvents, kExpect, kRegister, kWatcher } from '../base/symbols.js';
+import { kDispatch, kEvents, kExpect, kRegister, kResume, kWatcher } from '../base/symbols.js';
 import { type CmEvent, cmEvent } from './cm-event.js';
 import { CmId } from './cm-id.js';
 
@@ -57,7 +58,8 @@ export class EventChannel extends Resource {
     this.#events = new FdEvents({
       watch: (callback) => native.watchChannel(handle, callback),
       ref: (alive) => {
-        if (weak.deref()?.closed === false) native.refChannel(handle, alive);
+        // Who waits for an identifier leaves while the channel closes: the addon has closed it then.
+        if (coreNative.isOpen(handle)) native.refChannel(handle, alive);
       },
       drain: () => {
         const channel = weak.deref();
@@ -148,6 +150,11 @@ export class EventChannel extends Resource {
     this.#dispatches = true;
   }
 
+  /** @internal Reads on after a failure: somebody waits again. */
+  [kResume](): void {
+    this.#pause(false);
+  }
+
   /** @internal */
   get [kEvents](): FdEvents {
     return this.#events;
@@ -169,21 +176,15 @@ export class EventChannel extends Resource {
    * @internal The first event of an identifier that `wanted` takes. No one else gets it; all others go where they would go
    * without.
    */
-  async [kExpect](
-    id: CmId,
-    wanted: ReadonlySet<CmEvent['name']>,
-    syscall: string,
-    signal: AbortSignal | undefined,
-  ): Promise<CmEvent> {
+  async [kExpect](id: CmId, wanted: ReadonlySet<CmEvent['name']>, syscall: string): Promise<CmEvent> {
     const expected: Expected = { id, wanted, found: undefined };
     this.#expected.add(expected);
     try {
       while (expected.found === undefined) {
-        signal?.throwIfAborted();
         if (id.closed) throw closedError('CmId', syscall);
-        if (id.channel !== this) return await id.channel[kExpect](id, wanted, syscall, signal);
+        if (id.channel !== this) return await id.channel[kExpect](id, wanted, syscall);
         const taken = this.#next(this.use(syscall));
-        if (taken === undefined) await this.#sleep(signal);
+        if (taken === undefined) await this.#sleep(undefined);
         else if (!taken.seen) this.#keep(taken.event);
       }
       return expected.found;
@@ -236,7 +237,12 @@ export class EventChannel extends Resource {
     // A request is for the listener.
     const receiver = raw.made === undefined ? id : listenId;
     const watcher = receiver?.[kWatcher];
-    watcher?.onEvent(event);
+    try {
+      watcher?.onEvent(event);
+    } catch (error) {
+      // Of a program's listener: the channel is in order, and others have their events by it.
+      uncaught(error);
+    }
     return { event, seen: watcher !== undefined };
   }
 

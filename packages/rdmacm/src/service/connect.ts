@@ -1,5 +1,5 @@
 import type { QpType } from '@verbs/core';
-import { closedError, fields, unchecked, validate } from '@verbs/core/provider';
+import { closedError, fields, unchecked, unlessAborted, validate } from '@verbs/core/provider';
 import { PortSpace } from '../base/enums.js';
 import { type ConnParam, paramFields } from '../cm/conn-param.js';
 import { type ConnectedQueuePair, Connection } from './connection.js';
@@ -10,7 +10,10 @@ import { type ParamOptions, peerFields, type PeerOptions, withRoute } from './re
 export interface ConnectOptions extends PeerOptions, ParamOptions {
   /** How the queue pair is made. */
   qp?: QpSource;
-  /** Called before the request goes out: receive requests that are posted here are there before the peer sends. */
+  /**
+   * Called before the request goes out: receive requests that are posted here are there before the peer sends. `timeout` and
+   * `signal` end the waiting for it, too.
+   */
   prepare?: (qp: ConnectedQueuePair) => void | Promise<void>;
 }
 
@@ -34,10 +37,9 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     throw validate.typeError('options.prepare', 'a function', prepare);
   }
   return await withRoute(given, PortSpace.TCP, async ({ inbox, about }) => {
-    const made = makeQueuePair<typeof QpType.RC>(inbox.id, source as QpSource | undefined);
+    const made = makeQueuePair<typeof QpType.RC>(inbox.id, source as QpSource | undefined, 'options.qp');
     try {
-      await (prepare as ConnectOptions['prepare'])?.(made.qp);
-      about.signal.throwIfAborted();
+      await unlessAborted((prepare as ConnectOptions['prepare'])?.(made.qp), about.signal);
       if (made.qp.closed) throw closedError('QueuePair that options.prepare was given', about.syscall);
       inbox.id.connect(paramOf(given, made.qp));
       const { conn } = await inbox.expect('ESTABLISHED', about);

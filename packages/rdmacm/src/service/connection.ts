@@ -97,8 +97,10 @@ export class Connection extends EventEmitter<ConnectionEvents> implements Dispos
   async disconnect(options: DeadlineOptions = {}): Promise<void> {
     const given = checkDeadline(options, 'options');
     if (!this.#connected) return;
+    // Before the call: with a signal that is aborted already the connection stays.
+    using deadline = this.#deadline(given);
     this.id.disconnect();
-    await this.#until(given);
+    await this.#until(deadline);
   }
 
   /**
@@ -108,7 +110,8 @@ export class Connection extends EventEmitter<ConnectionEvents> implements Dispos
    * @example await connection.whenDisconnected();
    */
   async whenDisconnected(options: DeadlineOptions = {}): Promise<void> {
-    await this.#until(checkDeadline(options, 'options'));
+    using deadline = this.#deadline(checkDeadline(options, 'options'));
+    await this.#until(deadline);
   }
 
   /** Ends the connection at once: the queue pair, the identifier, and what was made for them. Twice does nothing. */
@@ -131,13 +134,13 @@ export class Connection extends EventEmitter<ConnectionEvents> implements Dispos
     }
   }
 
-  async #until(options: DeadlineOptions): Promise<void> {
-    using deadline = new Deadline(options, 'rdma_disconnect', this.#about());
-    while (this.#connected) await this.#inbox.sleep(deadline.signal);
+  async #until({ signal }: Deadline): Promise<void> {
+    while (this.#connected) await this.#inbox.sleep(signal);
   }
 
-  #about(): string {
-    return this.remoteAddress === undefined ? '' : `of ${this.remoteAddress.address} port ${this.remoteAddress.port}`;
+  #deadline(options: DeadlineOptions): Deadline {
+    const { address, port } = this.remoteAddress ?? {};
+    return new Deadline(options, 'rdma_disconnect', address === undefined ? '' : `of ${address} port ${port}`);
   }
 
   #onEvent({ name }: CmEvent): void {

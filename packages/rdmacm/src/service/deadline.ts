@@ -1,4 +1,4 @@
-import { validate } from '@verbs/core/provider';
+import { onAbort, validate } from '@verbs/core/provider';
 import { timedOut } from './errors.js';
 
 /** How long a call may take. */
@@ -23,16 +23,16 @@ export const deadlineFields = {
 export class Deadline implements Disposable {
   readonly signal: AbortSignal;
   readonly #timer: NodeJS.Timeout | undefined;
-  readonly #forget: () => void;
+  readonly #forget: (() => void) | undefined;
 
   constructor({ signal, timeout }: DeadlineOptions, syscall: string, detail: string) {
     const controller = new AbortController();
-    const follow = () => {
-      controller.abort(signal?.reason);
-    };
     signal?.throwIfAborted();
-    signal?.addEventListener('abort', follow, { once: true });
-    this.#forget = () => signal?.removeEventListener('abort', follow);
+    this.#forget =
+      signal &&
+      onAbort(signal, () => {
+        controller.abort(signal.reason);
+      });
     this.signal = controller.signal;
     if (timeout === undefined) return;
     this.#timer = setTimeout(() => {
@@ -42,6 +42,6 @@ export class Deadline implements Disposable {
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
-    this.#forget();
+    this.#forget?.();
   }
 }

@@ -1,5 +1,5 @@
 import { closedError, WakeList } from '@verbs/core/provider';
-import { kEvents, kWatcher } from '../base/symbols.js';
+import { kEvents, kResume, kWatcher } from '../base/symbols.js';
 import type { CmEvent } from '../cm/cm-event.js';
 import type { CmId, CmWatcher } from '../cm/cm-id.js';
 import { failureOf } from './errors.js';
@@ -12,7 +12,6 @@ export class Inbox implements CmWatcher {
   readonly id: CmId;
   readonly #list = new WakeList();
   #events: CmEvent[] = [];
-  #failure: { error: unknown } | undefined;
   #listener: ((event: CmEvent) => void) | undefined;
   #whenClosed: (() => void) | undefined;
 
@@ -22,14 +21,14 @@ export class Inbox implements CmWatcher {
   }
 
   onEvent(event: CmEvent): void {
+    // Who waits runs later; a program's listener, which runs now, may throw.
+    this.#list.wakeAll();
     if (this.#listener === undefined) this.#events.push(event);
     else this.#listener(event);
-    this.#list.wakeAll();
   }
 
   onFailure(error: unknown): void {
-    this.#failure = { error };
-    this.#list.wakeAll();
+    this.#list.failAll(error);
   }
 
   onClosed(): void {
@@ -47,9 +46,15 @@ export class Inbox implements CmWatcher {
   /** Sleeps until something happens to the identifier. It keeps the process alive meanwhile. */
   async sleep(signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    if (this.#failure !== undefined) throw this.#failure.error;
     if (this.id.closed) throw closedError('CmId', 'rdma_get_cm_event');
-    await this.#list.sleep(this.id.channel[kEvents], this, signal);
+    const { channel } = this.id;
+    channel[kResume]();
+    await this.#list.sleep(channel[kEvents], this, signal);
+  }
+
+  /** Whether an event waits here that ends what the identifier is for. */
+  get over(): boolean {
+    return this.#events.some(({ name }) => !PASSING.has(name));
   }
 
   async next(signal: AbortSignal | undefined): Promise<CmEvent> {

@@ -8,7 +8,7 @@ import {
   type SharedReceiveQueue,
   VerbsError,
 } from '@verbs/core';
-import { errno, fields, flag, unchecked } from '@verbs/core/provider';
+import { errno, fields, flag, maybe, u16, u24, unchecked } from '@verbs/core/provider';
 import type { CmId } from '../cm/cm-id.js';
 
 /** How the queue pair of a connection is made. What is left out is made for it, and closed with the connection. */
@@ -32,13 +32,21 @@ export interface QpOptions {
 /** The same, or a function that gives it for the context of the device that the connection goes over. */
 export type QpSource = QpOptions | ((context: Context) => QpOptions);
 
+const cap = fields({
+  maxSendWr: u24(),
+  maxRecvWr: u24(),
+  maxSendSge: maybe(u16()),
+  maxRecvSge: maybe(u16()),
+  maxInlineData: maybe(u24()),
+});
+
 const checkOptions = fields({
   pd: unchecked,
   cq: unchecked,
   sendCq: unchecked,
   recvCq: unchecked,
   srq: unchecked,
-  cap: unchecked,
+  cap: maybe(cap),
   sqSigAll: flag(),
 });
 
@@ -52,11 +60,16 @@ export interface MadeQueuePair<T extends QpType = QpType> {
   own: { close(): void }[];
 }
 
-/** Makes the queue pair of an identifier that belongs to a device. */
-export function makeQueuePair<T extends QpType>(id: CmId, source: QpSource | undefined): MadeQueuePair<T> {
+/** Makes the queue pair of an identifier that belongs to a device. `path` is the argument's. */
+export function makeQueuePair<T extends QpType>(
+  id: CmId,
+  source: QpSource | undefined,
+  path: string,
+): MadeQueuePair<T> {
   const context = id.verbs;
   if (context === undefined) throw new VerbsError(errno.EINVAL, 'rdma_create_qp');
-  const given = checkOptions(typeof source === 'function' ? source(context) : (source ?? {}), 'qp') as QpOptions;
+  const [value, name] = typeof source === 'function' ? [source(context), `${path}()`] : [source ?? {}, path];
+  const given = checkOptions(value, name) as QpOptions;
   const own: { close(): void }[] = [];
   const keep = <R extends { close(): void }>(resource: R): R => {
     own.push(resource);

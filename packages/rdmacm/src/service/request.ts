@@ -86,15 +86,18 @@ export class ConnectionRequest extends Request {
    * Makes the queue pair before the answer: it can take receive requests at once, so that they are there before the peer
    * sends. `accept` makes it otherwise.
    *
-   * @throws VerbsError as {@link CmId.createQp}
+   * @throws VerbsError as {@link CmId.createQp}; EINVAL (the request was accepted)
    * @example
    * const qp = request.createQp({ pd, cq });
    * qp.postRecv({ sgList: [{ mr }] });
    * const connection = await request.accept();
    */
   createQp(options?: QpSource): ConnectedQueuePair {
-    this.#made = makeQueuePair<typeof QpType.RC>(this.id, options);
-    return this.#made.qp;
+    this.#checkOpen('rdma_create_qp');
+    const made = makeQueuePair<typeof QpType.RC>(this.id, options, 'options');
+    // What was made for one that the program has closed is closed with the request or the connection all the same.
+    this.#made = { ...made, own: [...(this.#made?.own ?? []), ...made.own] };
+    return made.qp;
   }
 
   /**
@@ -108,17 +111,12 @@ export class ConnectionRequest extends Request {
   async accept(options: AcceptOptions = {}): Promise<Connection> {
     const syscall = 'rdma_accept';
     const { qp, signal, timeout, ...param } = acceptOptions(options, 'options');
-    const { address = '', port = 0 } = this.remoteAddress ?? {};
-    const detail = `from ${address} port ${port}`;
-    if (this.#accepted) {
-      const hint = 'it was accepted before: the connection comes from that call';
-      throw new VerbsError(errno.EINVAL, syscall, { detail, hint });
-    }
-    if (this.id.closed) throw closedError('ConnectionRequest', syscall);
+    this.#checkOpen(syscall);
+    const detail = this.#peer;
     this.#accepted = true;
     try {
       using deadline = new Deadline({ signal, timeout } as DeadlineOptions, syscall, detail);
-      this.#made ??= makeQueuePair<typeof QpType.RC>(this.id, qp as QpSource | undefined);
+      this.#made ??= makeQueuePair<typeof QpType.RC>(this.id, qp as QpSource | undefined, 'options.qp');
       if (this.#made.qp.closed) throw closedError('QueuePair of createQp()', syscall);
       this.id.accept({ ...param, srq: this.#made.qp.srq !== undefined, qpNum: this.#made.qp.qpNum });
       await this.#inbox.expect('ESTABLISHED', { signal: deadline.signal, syscall, detail });
@@ -127,8 +125,24 @@ export class ConnectionRequest extends Request {
       return connection;
     } catch (error) {
       this.close();
+      // No connection comes of it: what the request is now is closed.
+      this.#accepted = false;
       throw error;
     }
+  }
+
+  get #peer(): string {
+    const { address = '', port = 0 } = this.remoteAddress ?? {};
+    return `from ${address} port ${port}`;
+  }
+
+  /** An accepted request is the connection's. */
+  #checkOpen(syscall: string): void {
+    if (this.#accepted) {
+      const hint = 'it was accepted before: the connection comes from that call';
+      throw new VerbsError(errno.EINVAL, syscall, { detail: this.#peer, hint });
+    }
+    if (this.id.closed) throw closedError('ConnectionRequest', syscall);
   }
 
   override close(): void {

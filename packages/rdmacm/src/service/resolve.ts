@@ -1,7 +1,18 @@
 import { lookup as lookupName } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { type LibraryKind, VerbsError } from '@verbs/core';
-import { errno, type FieldsOf, maybe, u16, u31, u5, u8, unchecked, validate } from '@verbs/core/provider';
+import {
+  errno,
+  type FieldsOf,
+  maybe,
+  u16,
+  u31,
+  u5,
+  u8,
+  unchecked,
+  unlessAborted,
+  validate,
+} from '@verbs/core/provider';
 import { IdOption, OptionLevel, type PortSpace } from '../base/enums.js';
 import { kindOf } from '../base/libraries.js';
 import { addressesOf } from '../cm/addresses.js';
@@ -68,6 +79,7 @@ export async function withRoute<T>(
   const syscall = 'rdma_connect';
   const { host, port } = given;
   if (host !== undefined && typeof host !== 'string') throw validate.typeError('options.host', 'a string', host);
+  if (host === '') throw validate.valueError('options.host', 'must not be empty');
   const { localAddress } = given;
   if (localAddress !== undefined && (typeof localAddress !== 'string' || isIP(localAddress) === 0)) {
     throw validate.typeError('options.localAddress', 'an IP address', localAddress);
@@ -77,9 +89,9 @@ export async function withRoute<T>(
   using deadline = new Deadline(given, syscall, `to ${host ?? 'this machine'} port ${port}`);
   const { signal } = deadline;
   let failure: unknown;
-  // An address of this machine that the given side cannot speak to is none of its own.
-  const fits = (address: string) => source === undefined || isIP(address) === isIP(source.replace(/%.*/, ''));
-  const addresses = host === undefined ? addressesOf(kind).filter(fits) : await addressesOfName(host, signal);
+  const found = host === undefined ? addressesOf(kind) : await addressesOfName(host, signal);
+  // The given side speaks to addresses of its own family only.
+  const addresses = found.filter((address) => source === undefined || isIP(address) === isIP(source));
   for (const address of addresses) {
     const detail = `to ${host === undefined || host === address ? '' : `${host}, `}${address} port ${port}`;
     const id = sharedChannel(kind).createId(ps);
@@ -100,8 +112,16 @@ export async function withRoute<T>(
       if (!elsewhere) throw error;
     }
   }
-  if (addresses.length === 0) {
+  if (found.length === 0) {
     throw new VerbsError(errno.ENODEV, 'rdma_resolve_addr', { hint: 'no RDMA device has an address' });
+  }
+  if (addresses.length === 0) {
+    throw new ConnectionError(errno.EAFNOSUPPORT, 'rdma_resolve_addr', {
+      code: 'ADDR_ERROR',
+      text: 'the address was not resolved (EAFNOSUPPORT)',
+      detail: `to ${found.join(', ')} port ${port}`,
+      hint: `options.localAddress ${source} is of the other family`,
+    });
   }
   throw failure;
 }
@@ -110,21 +130,8 @@ export async function withRoute<T>(
 async function addressesOfName(host: string, signal: AbortSignal): Promise<string[]> {
   signal.throwIfAborted();
   if (isIP(host) !== 0) return [hostAddress(host, 'options.host')];
-  const found = await Promise.race([lookupName(host, { all: true }), aborted(signal)]);
+  const found = await unlessAborted(lookupName(host, { all: true }), signal);
   return found.map(({ address }) => address);
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener(
-      'abort',
-      () => {
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an AbortSignal's reason may be anything
-        reject(signal.reason);
-      },
-      { once: true },
-    );
-  });
 }
 
 async function resolve(

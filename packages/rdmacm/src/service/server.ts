@@ -30,7 +30,7 @@ export interface ListenOptions {
   port?: number;
   /** This side's IP address; default: all, of IPv4 and IPv6. */
   host?: string;
-  /** How many requests may wait for the program; more are rejected. Default 128. */
+  /** How many requests may wait for the program, of peers that have not given up; more are rejected. Default 128. */
   backlog?: number;
   /** Whether others may listen at the port, too, at other addresses; default false. */
   reuseAddr?: boolean;
@@ -61,7 +61,7 @@ export class Server<R extends Request = ConnectionRequest> implements Disposable
   readonly id: CmId;
   readonly #inbox: Inbox;
   readonly #backlog: number;
-  #requests: R[] = [];
+  #requests: { inbox: Inbox; request: R }[] = [];
 
   /** @internal */
   constructor(id: CmId, backlog: number, make: (inbox: Inbox, event: CmEvent) => R) {
@@ -110,8 +110,8 @@ export class Server<R extends Request = ConnectionRequest> implements Disposable
     for (;;) {
       signal?.throwIfAborted();
       if (this.closed) throw closedError('Server', 'rdma_get_cm_event');
-      const request = this.#requests.shift();
-      if (request !== undefined) return request;
+      const first = this.#requests.shift();
+      if (first !== undefined) return first.request;
       await this.#inbox.sleep(signal);
     }
   }
@@ -150,12 +150,25 @@ export class Server<R extends Request = ConnectionRequest> implements Disposable
 
   #onEvent(event: CmEvent, make: (inbox: Inbox, event: CmEvent) => R): void {
     if (event.name !== 'CONNECT_REQUEST' || event.id === undefined) return;
-    if (this.#requests.length < Math.max(1, this.#backlog)) this.#requests.push(make(new Inbox(event.id), event));
-    else event.id.close();
+    const most = Math.max(1, this.#backlog);
+    if (this.#requests.length >= most) this.#dropGone();
+    if (this.#requests.length >= most) {
+      event.id.close();
+      return;
+    }
+    const inbox = new Inbox(event.id);
+    this.#requests.push({ inbox, request: make(inbox, event) });
+  }
+
+  /** A peer that has given up takes no place. */
+  #dropGone(): void {
+    const gone = this.#requests.filter(({ inbox }) => inbox.over);
+    this.#requests = this.#requests.filter(({ inbox }) => !inbox.over);
+    for (const { request } of gone) request.close();
   }
 
   #drop(): void {
-    for (const request of this.#requests.splice(0)) request.close();
+    for (const { request } of this.#requests.splice(0)) request.close();
   }
 
   /** Where it listens, for `util.inspect` and `console.log`. */

@@ -68,6 +68,23 @@ async function handlers() {
   console.log(closed.sort().join(' '));
 }
 
+/** A listener throws: that is the program's own, and neither other connections nor the server hear of it. */
+async function throws() {
+  const server = listen({ library });
+  const [one, other] = await pairOf(server);
+  const [third] = await pairOf(server);
+  const told = once(process, 'uncaughtException');
+  one.on('disconnected', () => {
+    throw new Error('of the listener');
+  });
+  const waiting = Promise.race([third.whenDisconnected(), server.request()]);
+  await Promise.all([other.disconnect(), one.whenDisconnected()]);
+  const [{ message }] = await told;
+  const [fourth] = await Promise.all([connect({ port: server.address().port, library }), (await waiting).accept()]);
+  console.log(`uncaught ${message}, ${fourth.connected ? 'connects' : 'does not connect'} afterwards`);
+  process.exit(0);
+}
+
 /** Calls in an order that makes no sense: each is an error, and none ends the process. */
 function order() {
   const codes = new Set();
@@ -102,5 +119,5 @@ function order() {
   console.log([...codes].sort().join(' '));
 }
 
-const ways = { terminated, exit, handlers, order, churn };
+const ways = { terminated, exit, handlers, throws, order, churn };
 await ways[isMainThread ? process.argv[2] : workerData]();
