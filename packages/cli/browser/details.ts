@@ -49,7 +49,8 @@ function layersOf({ bytes, link, at, length }: LadderPacket): Layer[] {
   const data = Uint8Array.from(atob(bytes), (character) => character.charCodeAt(0));
   if (data.length === 0) return [];
   // Only headers and a piece of the data are here: the command has found where the RDMA packet begins.
-  return explain(data, { link, length, isTransport: (place) => place.at === at }).layers;
+  const isTransport = (place: { at: number }) => place.at === at;
+  return explain(data, { link, length, isTransport, isSealed: isTransport }).layers;
 }
 
 function layerElements({ name, bytes, fields }: Layer): HTMLElement[] {
