@@ -14,6 +14,11 @@ it.each([
   ['exit', 'exits', 'a process that exits with requests on the way'],
   ['handlers', 'client server', 'connections and servers that are closed by their own events'],
   ['throws', 'uncaught of the listener, connects afterwards', 'a listener that throws'],
+  [
+    'withdrawn',
+    'TIMEDOUT and the next connects',
+    'a request that its side withdrew, with two processes at the address',
+  ],
   ['order', 'EINVAL ERR_VERBS_CLOSED', 'calls of an identifier in any order'],
 ])(
   '%s: %s, after %s',

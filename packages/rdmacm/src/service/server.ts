@@ -100,7 +100,7 @@ export class Server<R extends Request = ConnectionRequest> implements Disposable
   }
 
   /**
-   * The next request.
+   * The next request. One whose peer has given up meanwhile is passed over.
    *
    * @throws VerbsError ERR_VERBS_CLOSED if the server is closed meanwhile; the signal's reason
    * @example const request = await server.request();
@@ -111,8 +111,9 @@ export class Server<R extends Request = ConnectionRequest> implements Disposable
       signal?.throwIfAborted();
       if (this.closed) throw closedError('Server', 'rdma_get_cm_event');
       const first = this.#requests.shift();
-      if (first !== undefined) return first.request;
-      await this.#inbox.sleep(signal);
+      if (first === undefined) await this.#inbox.sleep(signal);
+      else if (!first.inbox.over) return first.request;
+      else first.request.close();
     }
   }
 

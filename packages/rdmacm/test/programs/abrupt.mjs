@@ -1,4 +1,5 @@
 // Connections that end in the middle: abrupt.mjs WAY. Prints what came of it.
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
@@ -119,5 +120,24 @@ function order() {
   console.log([...codes].sort().join(' '));
 }
 
-const ways = { terminated, exit, handlers, throws, order, churn };
+/**
+ * A peer gives up while its request waits for the program, whose backlog is full with it. Another process has the address
+ * first: nothing in the peer's message names the one that listens.
+ */
+async function withdrawn() {
+  const first = spawn(process.execPath, [new URL('far-end.mjs', import.meta.url).pathname, 'listen']);
+  await once(first.stdout, 'data');
+  const server = listen({ library, backlog: 1 });
+  const { port } = server.address();
+  const [host] = server.addresses();
+  const gaveUp = await connect({ host, port, library, timeout: 50 }).catch(({ code }) => code);
+  await pause(200);
+  const accepted = server.request().then((request) => request.accept());
+  const [one, other] = await Promise.all([connect({ host, port, library }), accepted]);
+  console.log(gaveUp, 'and the next connects');
+  for (const each of [one, other, server]) each.close();
+  first.kill();
+}
+
+const ways = { terminated, exit, handlers, throws, order, churn, withdrawn };
 await ways[isMainThread ? process.argv[2] : workerData]();

@@ -12,10 +12,17 @@
 namespace verbs::soft::cm {
 
 void Manager::send_reject(const Connection& connection, About about, int reason, Data data) {
-  std::uint8_t guid[8];
-  wire::store_be(guid, config_.guid);
   // The receiver of a timeout may not have this side's number yet, and finds the connection by the GUID.
-  const Data info = reason == VERBS_SOFT_CM_TIMEOUT ? Data(guid) : Data();
+  Withdrawal withdrawal{.guid = config_.guid};
+  if (connection.state == State::kReqSent) {
+    const Req req = Req::parse(connection.sent);
+    verbs_soft_cm_ip ip{};
+    withdrawal.service_id = req.service_id;
+    if (parse_ip_header(req.data, &ip)) withdrawal.address = wire::Gid::from_bytes(ip.destination);
+  }
+  const auto bytes = withdrawal.bytes();
+  const std::size_t size = withdrawal.service_id == 0 ? Withdrawal::kGuid : Withdrawal::kSize;
+  const Data info = reason == VERBS_SOFT_CM_TIMEOUT ? Data(bytes).first(size) : Data();
   send(connection, make_mad(connection.transaction, Attribute::kRej,
                             Rej{.local_id = connection.id,
                                 .remote_id = connection.remote_id,
@@ -64,10 +71,15 @@ void Manager::receive_rej(const Arrival& arrival) {
   Connection* connection = nullptr;
   if (rej.reason == VERBS_SOFT_CM_TIMEOUT && rej.remote_id == 0) {
     // The peer has withdrawn a request before it knew this side's number.
-    if (rej.info.size() < sizeof(std::uint64_t)) return;
-    const auto guid = wire::load_be<std::uint64_t>(rej.info.data());
-    const auto known = requests_.find({arrival.path.dgid, guid, rej.local_id});
-    if (known != requests_.end()) connection = find(known->second);
+    Withdrawal withdrawal;
+    if (!Withdrawal::parse(rej.info, &withdrawal)) return;
+    const auto known = requests_.find({arrival.path.dgid, withdrawal.guid, rej.local_id});
+    if (known != requests_.end()) {
+      connection = find(known->second);
+    } else if (!arrival.passed && withdrawal.service_id != 0) {
+      // Nothing in it names this process: the one that listens may be another.
+      outlet_.hand_over(arrival.path, withdrawal.service_id, false, withdrawal.address, arrival.mad);
+    }
   } else {
     connection = find(rej.remote_id);
     if (!connection || connection->is_lookup() || connection->path.dgid != arrival.path.dgid) return;

@@ -191,6 +191,23 @@ void Rej::emit(Mad* mad) const {
   out.bytes(84, data, kData);
 }
 
+bool Withdrawal::parse(Data info, Withdrawal* withdrawal) {
+  if (info.size() < kGuid) return false;
+  *withdrawal = {.guid = wire::load_be<std::uint64_t>(info.data())};
+  if (info.size() < kSize) return true;
+  withdrawal->service_id = wire::load_be<std::uint64_t>(&info[kGuid]);
+  withdrawal->address = wire::Gid::from_bytes(&info[2 * kGuid]);
+  return true;
+}
+
+std::array<std::uint8_t, Withdrawal::kSize> Withdrawal::bytes() const {
+  std::array<std::uint8_t, kSize> info{};
+  wire::store_be(info.data(), guid);
+  wire::store_be(&info[kGuid], service_id);
+  std::ranges::copy(address.bytes, &info[2 * kGuid]);
+  return info;
+}
+
 Mra Mra::parse(MadView mad) {
   const Reader in(mad);
   return {in.u32(0), in.u32(4), static_cast<About>(bits_of(in.u8(8), 2, 6)), bits_of(in.u8(9), 5, 3)};

@@ -154,6 +154,20 @@ struct Rej {
   void emit(Mad* mad) const;
 };
 
+// The additional information of a timeout: who has given up. Where the peer's number is not known yet, also for what it
+// had asked: the processes of a host share its address, and none of them is named. Others write and read the GUID
+// alone.
+struct Withdrawal {
+  static constexpr std::size_t kGuid = 8, kSize = 32;
+
+  std::uint64_t guid = 0;
+  std::uint64_t service_id = 0;  // 0: it is not said
+  wire::Gid address{};           // where the service listens, as the request named it
+
+  static bool parse(Data info, Withdrawal* withdrawal);
+  std::array<std::uint8_t, kSize> bytes() const;
+};
+
 struct Mra {
   std::uint32_t local_id = 0;
   std::uint32_t remote_id = 0;

@@ -47,6 +47,11 @@ class Node final : public Outlet {
 
   void send_mad(std::uint8_t port_num, const wire::Path& path, MadView mad) override;
   std::uint8_t path_mtu(std::uint8_t, const wire::Path&) override { return most_mtu; }
+  bool hand_over(const wire::Path& path, std::uint64_t service_id, bool, const wire::Gid& to, MadView mad) override {
+    if (!hands_over) return false;
+    hands_over(path, service_id, to, mad);
+    return true;
+  }
   static void* callback(void* owner, const verbs_soft_cm_event* event) {
     auto& node = *static_cast<Node*>(owner);
     const auto* bytes = static_cast<const char*>(event->data.bytes);
@@ -70,6 +75,8 @@ class Node final : public Outlet {
   wire::Gid gid6;
   std::vector<Heard> heard;
   bool takes_requests = true;
+  // To the other processes of its address.
+  std::function<void(const wire::Path&, std::uint64_t, const wire::Gid&, MadView)> hands_over;
   std::uint8_t most_mtu = IBV_MTU_4096;  // of its way to the other one
 
  private:

@@ -308,6 +308,39 @@ TEST_CASE("the owner may leave in any state, and the peer learns it at once") {
   }
 }
 
+TEST_CASE("a request that is withdrawn is handed on to the process that listens, since nothing else names it") {
+  Network network;
+  network.listen();
+  const std::uint32_t id = network.connect();
+  network.run(kMs);
+  REQUIRE(network.server.count(VERBS_SOFT_CM_REQUEST) == 1);
+  network.client.manager.release(id, network.now);
+  // It reaches another process of the server's address.
+  const Mad rej = network.sent.back();
+  REQUIRE(Network::attribute_of(rej) == Attribute::kRej);
+  Node other(network, 2, 0x30001, wire::guid_base(0) + 3);
+  int passed = 0;
+  other.hands_over = [&](const wire::Path& path, std::uint64_t service, const wire::Gid&, MadView mad) {
+    CHECK(service == kService);
+    wire::Path there = path;
+    std::swap(there.sgid, there.dgid);
+    there.hop_limit = kPassedHops;
+    network.server.manager.deliver(1, there, mad, network.now);
+    ++passed;
+  };
+  wire::Path path;
+  path.sgid = network.client.gid;
+  path.dgid = network.server.gid;
+  path.hop_limit = 64;
+  other.manager.deliver(1, path, rej, network.now);
+  CHECK(passed == 1);
+  CHECK(network.server.count(VERBS_SOFT_CM_REJECTED) == 1);
+  // One that was handed over goes no further.
+  path.hop_limit = kPassedHops;
+  other.manager.deliver(1, path, rej, network.now);
+  CHECK(passed == 1);
+}
+
 TEST_CASE("messages of strangers change nothing") {
   Network network;
   network.listen();
