@@ -5,6 +5,7 @@ import {
   errno,
   fields,
   handleOf,
+  knownQueuePairState,
   modifyReason,
   nativeQpAttr,
   or,
@@ -88,7 +89,7 @@ export function modifyQp(qp: QueuePair, attr: HblModify, hblAttr?: HblQpAttr): v
   const migrated = extended?.qpToMigrate;
   const from = migrated && handleOf(migrated, 'QueuePair', 'hblAttr.qpToMigrate', syscall);
   // Before the call: a Gaudi2 falls back to RESET when RTR or RTS fails.
-  const state = stateOf(qp);
+  const state = knownQueuePairState(qp);
   const code = native.modifyQp(hbl, handle, fields, mask, large ? MTU_8192 : undefined, extended, encap, from);
   if (code !== 0) throw refused(Math.abs(code), qp, state, common, extended, encap);
   const { qpState } = fields;
@@ -109,14 +110,6 @@ function has(values: Readonly<Record<string, number>>, value: number): boolean {
 
 function hasEncap(extended: Extended | undefined): boolean {
   return extended !== undefined && (extended.caps & BigInt(QpCaps.ENCAP)) !== 0n;
-}
-
-function stateOf(qp: QueuePair): number {
-  try {
-    return qp.query(QpAttrMask.STATE).attr.qpState;
-  } catch {
-    return QpState.UNKNOWN; // the device does not tell
-  }
 }
 
 function refused(

@@ -42,6 +42,8 @@ export const kChildren: unique symbol = Symbol.for('@verbs/core.children') as ne
 /** A queue pair is in another state by a vendor's call; or an event may have changed its state. */
 export const kState: unique symbol = Symbol.for('@verbs/core.state') as never;
 export const kSeeState: unique symbol = Symbol.for('@verbs/core.seeState') as never;
+/** The last known state of a queue pair. */
+export const kKnownState: unique symbol = Symbol.for('@verbs/core.knownState') as never;
 /** The state that a queue pair is in now, as far as it tells. */
 export const kPresentState: unique symbol = Symbol.for('@verbs/core.presentState') as never;
 /** No further message comes for a receiver. */

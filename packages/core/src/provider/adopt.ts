@@ -1,5 +1,5 @@
 import type { NativeHandle, NativeLibrary, NativeQp, NativeRegion } from '../base/native.js';
-import { kState } from '../base/symbols.js';
+import { kKnownState, kState } from '../base/symbols.js';
 import type { CompletionChannel } from '../completion/completion-channel.js';
 import { CompletionQueue } from '../completion/completion-queue.js';
 import { Context } from '../device/context.js';
@@ -54,6 +54,11 @@ export function adoptQp<const T extends QpType>(
   parent?: Resource,
 ): QueuePair<T> {
   return new QueuePair({ context: pd.context, pd, attr, made, ...(parent && { parent }) });
+}
+
+/** The last known state of a queue pair: the device is not asked. QpState.UNKNOWN of one that another program made. */
+export function knownQueuePairState(qp: QueuePair): number {
+  return qp[kKnownState];
 }
 
 /** Records the state that a vendor's modify call brought the queue pair to. */

@@ -16,6 +16,10 @@ export class KnownState {
     this.#state = state;
   }
 
+  get value(): number {
+    return this.#state;
+  }
+
   get name(): keyof typeof QpState {
     return enumName(QpState, this.#state) as keyof typeof QpState;
   }

@@ -4,7 +4,7 @@ import { gidText } from '../base/gid.js';
 import { handled } from '../base/handled.js';
 import { brief, named, present, qpn, special } from '../base/inspection.js';
 import { native, type NativeQp } from '../base/native.js';
-import { kAbandon, kElement, kPresentState, kSeeState, kState } from '../base/symbols.js';
+import { kAbandon, kElement, kKnownState, kPresentState, kSeeState, kState } from '../base/symbols.js';
 import { integer } from '../base/validate.js';
 import type { WaitOptions } from '../base/wait-options.js';
 import type { CompletionCounter } from '../completion/completion-counter.js';
@@ -176,6 +176,11 @@ export class QueuePair<out T extends number = QpType> extends Resource {
       // The device does not tell: then the general advice stands.
     }
     return new VerbsError(code, 'ibv_modify_qp', { detail: `of 0x${this.qpNum.toString(16)} ${step}`, hint });
+  }
+
+  /** @internal The last known state, without asking the device. */
+  get [kKnownState](): number {
+    return this.#state.value;
   }
 
   /** @internal The device may have changed it by itself. */
