@@ -26,7 +26,7 @@ export const records = [
     about: 'The header of a batch. A post call reads `first` and `slot`, and writes `posted` and `sge`.',
     fields: [
       field('u32', 'posted', 'number of requests that the C library took'),
-      field('u32', 'sge', 'index of the element at fault, if the error is of an element'),
+      field('u32', 'sge', 'index of the element at fault; after an errno that of the request, behind the posted ones'),
       field('u32', 'first', 'slot of the first request'),
       field('u32', 'slot', 'bytes of a slot; 0: the records lie one behind the other'),
     ],
@@ -116,4 +116,9 @@ export const postErrors = [
   { name: 'BAD_LENGTH', value: -9, note: 'ATOMIC_WRITE without exactly one element of 8 bytes' },
   { name: 'NOT_WRITTEN', value: -10, note: 'the slot holds no request' },
   { name: 'OTHER_DOMAIN', value: -11, note: 'the address handle is of another protection domain' },
+  {
+    name: 'NO_LOCAL_MEMORY',
+    value: -12,
+    note: 'the process has no memory of the region, from which inline data could be taken',
+  },
 ];

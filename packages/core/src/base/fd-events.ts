@@ -26,6 +26,7 @@ export class FdEvents {
   readonly #quiet = new WeakSet<object>();
   #watched = false;
   #alive = false;
+  #failure: Error | undefined;
   /** The program takes events off the descriptor itself: who waits for one must have it raised before anything else. */
   taken = false;
 
@@ -33,8 +34,9 @@ export class FdEvents {
     this.#source = source;
   }
 
-  /** `waiter` is held until it leaves. */
+  /** `waiter` is held until it leaves. Throws if the descriptor cannot be read any more. */
   enter(waiter: object): void {
+    if (this.#failure !== undefined) throw this.#failure;
     if (!this.#watched) {
       const weak = new WeakRef(this);
       check(
@@ -74,6 +76,11 @@ export class FdEvents {
     if (!this.#waiters.delete(waiter)) return;
     if (this.#waiters.size === 0) awaited.delete(this);
     this.#keepAlive();
+  }
+
+  /** The descriptor cannot be read any more, as that of a device that was unplugged. */
+  failed(error: Error): void {
+    this.#failure = error;
   }
 
   /** The descriptor is gone. */

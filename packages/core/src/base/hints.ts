@@ -31,6 +31,11 @@ const ofLibibverbs: Hints = {
       'REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too; the length must not exceed maxMrSize; an iova needs the ' +
       'offset in its page that the memory has',
   },
+  ibv_bind_mw: {
+    EINVAL:
+      'it takes a window of type 1, and a region with AccessFlags.MW_BIND; post a request with WrOpcode.BIND_MW for a window of type 2',
+    EPERM: 'the window, the region and the queue pair must be of one protection domain',
+  },
   ibv_dereg_mr: { EBUSY: 'a memory window is bound to the region: invalidate or close that first' },
   ibv_rereg_mr: { EINVAL: 'attr.pd must be of the context of the region, and access fit the memory' },
   ibv_reg_dm_mr: {
@@ -88,6 +93,9 @@ const ofLibibverbs: Hints = {
   ibv_post_recv: {
     EINVAL: 'the state of the queue pair or its limits do not allow the request: it must be in INIT or later',
     ENOMEM: 'the receive queue is full: poll completions first, or raise cap.maxRecvWr',
+  },
+  ibv_post_srq_recv: {
+    ENOMEM: 'the queue is full: take messages off it first, or raise its size by srq.modify({ maxWr })',
   },
   ibv_poll_cq: {
     EOPNOTSUPP: "the device has no ordinary completion queues: read completions by its vendor's functions",

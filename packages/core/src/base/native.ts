@@ -127,7 +127,7 @@ export interface Native {
   getDeviceList(library: NativeLibrary): NativeDevice[] | number;
   openDevice(library: NativeLibrary, name: string): NativeHandle | number;
   readSysfsFile(library: NativeLibrary, directory: string, file: string): string | number;
-  importDevice(library: NativeLibrary, fd: number): NativeHandle | number;
+  importDevice(library: NativeLibrary, fd: number, name: string): NativeHandle | number;
   wcStatusText(library: NativeLibrary, status: number): string;
   eventTypeText(library: NativeLibrary, type: number): string;
   nodeTypeText(library: NativeLibrary, type: number): string;
@@ -180,14 +180,14 @@ export interface Native {
     shared: boolean,
   ): (NativeRegion & { buffer: ArrayBuffer }) | number | undefined;
   regMr(pd: NativeHandle, view: Uint8Array, access: number, iova: bigint | undefined): NativeRegion | number;
-  /** On failure: whether the region is unchanged, and the errno. */
+  /** On failure: whether the region can be used, the errno, and the region if it has changed all the same. */
   reregMr(
     mr: NativeHandle,
     flags: number,
     pd: NativeHandle | undefined,
     view: Uint8Array | undefined,
     access: number | undefined,
-  ): NativeRegion | number | [valid: boolean, errno: number];
+  ): NativeRegion | number | [valid: boolean, errno: number, region: NativeRegion | undefined];
   nullMr(pd: NativeHandle): NativeRegion | number;
   regDmMr(pd: NativeHandle, dm: NativeHandle, offset: number, length: number, access: number): NativeRegion | number;
   regDmabufMr(
@@ -218,7 +218,7 @@ export interface Native {
     ph: number | undefined,
     tphMemType: number | undefined,
   ): NativeHandle | number;
-  importMr(pd: NativeHandle, mrHandle: number): (NativeRegion & { length: number }) | number;
+  importMr(pd: NativeHandle, mrHandle: number, addr: bigint): (NativeRegion & { length: number }) | number;
   adviseMr(
     pd: NativeHandle,
     advice: number,

@@ -99,4 +99,6 @@ export const PostError = {
   NOT_WRITTEN: -10,
   /** the address handle is of another protection domain */
   OTHER_DOMAIN: -11,
+  /** the process has no memory of the region, from which inline data could be taken */
+  NO_LOCAL_MEMORY: -12,
 } as const;

@@ -10,6 +10,8 @@ export const kKind: unique symbol = Symbol.for('@verbs/core.kind') as never;
 /** A parent gets to know a child, or that it closed. */
 export const kAdopt: unique symbol = Symbol.for('@verbs/core.adopt') as never;
 export const kRelease: unique symbol = Symbol.for('@verbs/core.release') as never;
+/** An object, or a parent of it, is about to be closed. */
+export const kClosing: unique symbol = Symbol.for('@verbs/core.closing') as never;
 /** The addon closed something: an object and its children check whether they are closed. */
 export const kSettle: unique symbol = Symbol.for('@verbs/core.settle') as never;
 /** The id of a memory region or address handle in work requests. */
@@ -20,6 +22,8 @@ export const kEvents: unique symbol = Symbol.for('@verbs/core.events') as never;
 export const kRegister: unique symbol = Symbol.for('@verbs/core.register') as never;
 /** A completion queue had an event. */
 export const kNotified: unique symbol = Symbol.for('@verbs/core.notified') as never;
+/** The events of a completion channel cannot be read any more. */
+export const kFailed: unique symbol = Symbol.for('@verbs/core.failed') as never;
 /** A completion queue raises an event for what is awaited, since the program takes the events itself. */
 export const kArm: unique symbol = Symbol.for('@verbs/core.arm') as never;
 /** A context gets to know an object that asynchronous events may be about. */
@@ -34,6 +38,10 @@ export const kAwait: unique symbol = Symbol.for('@verbs/core.await') as never;
 export const kGiveUp: unique symbol = Symbol.for('@verbs/core.giveUp') as never;
 export const kVacancies: unique symbol = Symbol.for('@verbs/core.vacancies') as never;
 export const kAbandon: unique symbol = Symbol.for('@verbs/core.abandon') as never;
+/** A completion queue keeps what has completed: some devices drop the completions of a queue pair with it. */
+export const kKeep: unique symbol = Symbol.for('@verbs/core.keep') as never;
+/** A queue pair closes a memory region when it is closed itself. */
+export const kInherit: unique symbol = Symbol.for('@verbs/core.inherit') as never;
 /** Serves a completion queue without a promise for each wait. */
 export const kServe: unique symbol = Symbol.for('@verbs/core.serve') as never;
 /** The number of an object in the messages of the diagnostics channels, and its children. */

@@ -134,7 +134,7 @@ export class AwaitedRequests {
     request?.ended?.();
     if (request !== undefined) this.#remove(request);
     const aborted = this.#aborted.get(id)?.qp.deref();
-    if (aborted !== undefined) this.#vacant.complete(aborted, id, undefined);
+    if (aborted !== undefined) this.#vacant.complete(aborted, id, undefined, []);
     this.#aborted.delete(id);
   }
 
@@ -171,10 +171,22 @@ export class AwaitedRequests {
     const qp = aborted.qp.deref();
     if (qp !== undefined && this.#vacant.used) {
       const record = new Uint8Array(view.buffer, view.byteOffset + offset, COMPLETION.BYTES);
-      this.#vacant.complete(qp, id, ok ? record.slice() : undefined);
+      const waiting = this.#ofQp.get(qp) ?? [];
+      const found = this.#vacant.complete(qp, id, ok ? record.slice() : undefined, waiting);
+      if (found !== undefined) this.#handOver(found.vacant, found.taker, timestamps);
     }
     if (!ok) collectDecoded(new WorkCompletion(view, offset, timestamps, aborted.wrId));
     return true;
+  }
+
+  /** The message of a vacant request is for one that waits, whose own place is vacant from now on. */
+  #handOver(vacant: VacantReceive, taker: Awaited & { elements: ReceiveElements }, timestamps: boolean): void {
+    const { id, qp, wrId, arrives, elements } = taker;
+    this.#remove(taker);
+    taker.ended?.();
+    this.#aborted.set(id, { wrId, qp: new WeakRef(qp) });
+    this.#vacant.add(qp, arrives ?? elements);
+    taker.resolve(arrivedMessage(vacant, taker, timestamps));
   }
 
   /** Rejects the promises of one queue pair, or all of them. */

@@ -129,7 +129,7 @@ export class CompletionBatch {
   }
 
   #at(index: number): number {
-    if (index >>> 0 !== index || index >= this.#length) throw this.#noSuch(index);
+    if (typeof index !== 'number' || index >>> 0 !== index || index >= this.#length) throw this.#noSuch(index);
     return index * COMPLETION.BYTES;
   }
 

@@ -2,7 +2,7 @@ import { VerbsError } from '../base/errors.js';
 import { FdEvents } from '../base/fd-events.js';
 import { brief, present } from '../base/inspection.js';
 import { native, type NativeHandle } from '../base/native.js';
-import { kArm, kEvents, kNotified, kRegister } from '../base/symbols.js';
+import { kArm, kEvents, kFailed, kNotified, kRegister } from '../base/symbols.js';
 import { typeError } from '../base/validate.js';
 import { Resource } from '../lifetime/resource.js';
 import { WeakTable } from '../lifetime/weak-table.js';
@@ -11,6 +11,7 @@ import type { CompletionQueue, Context } from '../types/objects.js';
 interface Notifiable {
   [kNotified](): void;
   [kArm](): boolean;
+  [kFailed](error: Error): void;
 }
 
 /** Events that are taken before the event loop runs its other callbacks. */
@@ -94,9 +95,20 @@ export class CompletionChannel extends Resource {
     throw new VerbsError(id, 'ibv_get_cq_event');
   }
 
+  /** There is no caller to throw to: those who wait get the error. */
+  #nextForWaits(): number | undefined {
+    try {
+      return this.#next();
+    } catch (error) {
+      this.#events.failed(error as Error);
+      for (const queue of this.#queues.values()) queue[kFailed](error as Error);
+      return undefined;
+    }
+  }
+
   #drain(): void {
     for (let count = 0; count < EVENTS_PER_YIELD && !this.closed; count++) {
-      const id = this.#next();
+      const id = this.#nextForWaits();
       if (id === undefined) {
         this.#drained = true;
         return;

@@ -10,6 +10,8 @@ import {
   kAwait,
   kElement,
   kEvents,
+  kFailed,
+  kKeep,
   kFilled,
   kGiveUp,
   kNotified,
@@ -133,7 +135,7 @@ export class CompletionQueue extends Resource {
   poll(max = 16): WorkCompletion[] {
     const cq = this.use('ibv_poll_cq');
     if (typeof max !== 'number' || !(max >= 1)) throw rangeError('max', 'a number of at least 1', max);
-    return this.#dispatcher.poll(cq, max);
+    return this.#dispatcher.poll(cq, Math.floor(max));
   }
 
   /**
@@ -232,6 +234,11 @@ export class CompletionQueue extends Resource {
     this.#dispatcher.abandon(qp, reason);
   }
 
+  /** @internal Takes what has completed off the queue, for the polls to come. */
+  [kKeep](): void {
+    if (!this.closed) this.#dispatcher.keep(this.#cqe);
+  }
+
   #channelFor(syscall: string): CompletionChannel {
     if (this.channel !== undefined) return this.channel;
     throw new VerbsError(errno.EINVAL, syscall, {
@@ -242,6 +249,11 @@ export class CompletionQueue extends Resource {
   /** @internal */
   [kNotified](): void {
     this.#dispatcher.notified();
+  }
+
+  /** @internal No event of its channel comes any more. */
+  [kFailed](error: Error): void {
+    this.#dispatcher.failAll(error);
   }
 
   /** @internal Whether what is awaited has completed; if not, it raises an event. */

@@ -288,6 +288,13 @@ export class CompletionDispatcher {
     publishFailures(cq);
   }
 
+  /** Settles what has completed, and stores the other completions: until the store has `most`, or nothing is left. */
+  keep(most: number): void {
+    const { cq, handle } = this.#queue;
+    if (native.isOpen(handle)) this.#dispatch(handle, Math.ceil((most - this.#stored.count) / CHUNK));
+    publishFailures(cq);
+  }
+
   /** The queue had an event. */
   notified(): void {
     if (this.#events !== undefined) {
@@ -299,7 +306,7 @@ export class CompletionDispatcher {
     this.#sleepers.wakeAll();
   }
 
-  /** The queue is closed. */
+  /** The queue is closed, or its events cannot be read any more. */
   failAll(reason: unknown): void {
     this.#failAwaited(reason);
     this.#sleepers.failAll(reason);
@@ -385,10 +392,10 @@ export class CompletionDispatcher {
     if (result < 0 && this.#stored.count === 0) throw new VerbsError(result, 'ibv_poll_cq');
   }
 
-  /** Polls a bounded number. Returns 0, or a negative errno if the queue is broken and the first poll found nothing. */
-  #dispatch(handle: NativeHandle): number {
+  /** Polls up to `chunks` times. Returns 0, or a negative errno if the queue is broken and the first poll found nothing. */
+  #dispatch(handle: NativeHandle, chunks = CHUNKS_PER_YIELD): number {
     const { timestamps } = this.#queue;
-    for (let chunk = 0; chunk < CHUNKS_PER_YIELD; chunk++) {
+    for (let chunk = 0; chunk < chunks; chunk++) {
       const count = native.poll(handle, records, CHUNK);
       if (count < 0) return chunk === 0 ? count : 0;
       const observed = count !== 0 && failuresObserved();

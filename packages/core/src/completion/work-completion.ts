@@ -28,7 +28,7 @@ export class WorkCompletion {
   declare readonly opcode: WcOpcode;
   /** 0 of a success. */
   declare readonly vendorErr: number;
-  /** Bytes received or read. A UD receive counts the 40 bytes in front of the payload. */
+  /** Bytes received or read; 0 of a SEND or a write. A UD receive counts the 40 bytes in front of the payload. */
   declare readonly byteLen: number;
   /** The peer's 32 bits as the number that it sent, if `wcFlags` has WITH_IMM. */
   declare readonly immData: number;

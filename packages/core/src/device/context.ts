@@ -377,9 +377,10 @@ export class Context extends Resource {
     const { given, channel, compVector, extended } = nativeCqOptions(options, this);
     const syscall = extended === undefined ? 'ibv_create_cq' : 'ibv_create_cq_ex';
     const result = native.createCq(context, cqe, channel, compVector, extended);
-    const hint = result === -errno.EINVAL ? this.#cqReason(cqe, compVector) : undefined;
-    const made = checked(result, syscall, { detail: `of ${cqe} entries`, hint });
     const { parentDomain } = given;
+    const hint =
+      result === -errno.EINVAL ? this.#cqReason(cqe, compVector, { channel: given.channel, parentDomain }) : undefined;
+    const made = checked(result, syscall, { detail: `of ${cqe} entries`, hint });
     return new CompletionQueue(
       this,
       given.channel,
@@ -389,7 +390,13 @@ export class Context extends Resource {
     );
   }
 
-  #cqReason(cqe: number, compVector: number): string | undefined {
+  #cqReason(
+    cqe: number,
+    compVector: number,
+    parts: Partial<Record<'channel' | 'parentDomain', { context: Context } | undefined>>,
+  ): string | undefined {
+    for (const [name, part] of Object.entries(parts))
+      if (part !== undefined && part.context !== this) return `options.${name} is of another context`;
     const { maxCqe } = this.queryDevice();
     if (cqe > maxCqe) return `cqe is ${cqe}, above maxCqe of queryDevice(), ${maxCqe}`;
     const vectors = this.numCompVectors;

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { closedError } from '../base/errors.js';
+import { closedError, VerbsError } from '../base/errors.js';
 import { FdEvents } from '../base/fd-events.js';
+import { uncaught } from '../base/handled.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { kSeeState, kSerial } from '../base/symbols.js';
 import { WakeList } from '../base/wake-list.js';
@@ -16,8 +17,13 @@ import { DeviceEventEmitter } from './device-event-emitter.js';
 
 /** Events of an iteration before the event loop runs its other callbacks. */
 const EVENTS_PER_YIELD = 64;
-/** Events that are kept while nothing listens: the newest. */
-const MISSED_AT_MOST = 1024;
+/** Events that are kept for iterations: the newest. */
+const KEPT_AT_MOST = 1024;
+
+/** Where an iteration is: the number of the event that it gives out next. */
+interface Place {
+  next: number;
+}
 
 /** The asynchronous events of one open device, and the objects that they are about. */
 export class DeviceEvents {
@@ -25,10 +31,13 @@ export class DeviceEvents {
   readonly #handle: NativeHandle;
   readonly #descriptor: FdEvents;
   readonly #wakes = new WakeList();
-  /** Events that arrived without a listener and without an iteration; for the next iteration. */
-  readonly #missed: AsyncEvent[] = [];
-  /** Every iteration has all events. */
-  readonly #iterations = new Set<AsyncEvent[]>();
+  /** The events that an iteration may still give out, the first of them with the number `#first`. */
+  readonly #kept: AsyncEvent[] = [];
+  #first = 0;
+  /** Those before this number somebody has got: a listener or an iteration. The next iteration begins there. */
+  #seen = 0;
+  /** Every iteration has all events. One that the program has dropped has no part in what is kept. */
+  readonly #iterations = new Set<WeakRef<Place>>();
   readonly #elements = new WeakTable<object>();
   #emitter: DeviceEventEmitter | undefined;
 
@@ -70,14 +79,15 @@ export class DeviceEvents {
   }
 
   async *iterate(signal: AbortSignal | undefined): AsyncGenerator<AsyncEvent, void, undefined> {
-    const queue = this.#missed.splice(0);
-    this.#iterations.add(queue);
+    const place: Place = { next: this.#seen };
+    const reference = new WeakRef(place);
+    this.#iterations.add(reference);
     try {
       let delivered = 0;
       while (!this.#context.closed) {
         signal?.throwIfAborted();
-        if (queue.length === 0) this.#drain();
-        const event = queue.shift();
+        if (place.next >= this.#first + this.#kept.length) this.#drain();
+        const event = this.#take(place);
         if (event === undefined) {
           await this.#sleep(signal);
           continue;
@@ -87,9 +97,40 @@ export class DeviceEvents {
         if (++delivered % EVENTS_PER_YIELD === 0) await setImmediate();
       }
     } finally {
-      this.#iterations.delete(queue);
-      if (this.#iterations.size === 0) for (const event of queue) this.#miss(event);
+      this.#iterations.delete(reference);
+      this.#forget();
     }
+  }
+
+  #take(place: Place): AsyncEvent | undefined {
+    const number = Math.max(place.next, this.#first);
+    const event = this.#kept[number - this.#first];
+    if (event === undefined) return undefined;
+    place.next = number + 1;
+    this.#seen = Math.max(this.#seen, place.next);
+    this.#forget();
+    return event;
+  }
+
+  #keep(event: AsyncEvent, seen: boolean): void {
+    this.#kept.push(event);
+    const end = this.#first + this.#kept.length;
+    this.#seen = Math.max(seen ? end : this.#seen, end - KEPT_AT_MOST);
+    this.#forget();
+  }
+
+  /** Forgets what no iteration gives out any more. */
+  #forget(): void {
+    let from = this.#seen;
+    for (const reference of this.#iterations) {
+      const place = reference.deref();
+      if (place === undefined) this.#iterations.delete(reference);
+      else from = Math.min(from, place.next);
+    }
+    const count = Math.max(from - this.#first, this.#kept.length - KEPT_AT_MOST);
+    if (count <= 0) return;
+    this.#kept.splice(0, count);
+    this.#first += count;
   }
 
   /** Lets events find the object of an id; undefined forgets it. */
@@ -113,16 +154,20 @@ export class DeviceEvents {
 
   #drain(): void {
     // Bounded: the rest makes the descriptor readable again.
-    for (let count = 0; count < 64; count++) {
+    for (let count = 0; count < 64 && !this.#context.closed; count++) {
       const event = native.getAsyncEvent(this.#handle);
-      if (typeof event === 'number') break;
+      if (typeof event === 'number') {
+        if (native.errnoName(-event) !== 'EAGAIN') this.#fail(new VerbsError(event, 'ibv_get_async_event'));
+        break;
+      }
       this.#deliver(asyncEvent(...event, (id) => this.#elements.get(id)));
     }
   }
 
-  #miss(event: AsyncEvent): void {
-    this.#missed.push(event);
-    if (this.#missed.length > MISSED_AT_MOST) this.#missed.shift();
+  /** No event comes any more, as of a device that was unplugged. */
+  #fail(error: Error): void {
+    this.#descriptor.failed(error);
+    this.#wakes.failAll(error);
   }
 
   #publish(event: AsyncEvent): void {
@@ -135,12 +180,16 @@ export class DeviceEvents {
   #deliver(event: AsyncEvent): void {
     this.#publish(event);
     const listened = this.#emitter?.hasListeners === true;
-    for (const queue of this.#iterations) queue.push(event);
-    if (this.#iterations.size === 0 && !listened) this.#miss(event);
+    this.#keep(event, listened);
     this.#wakes.wakeAll();
-    // Last, since a listener may throw.
     if (!listened) return;
-    this.#emitter?.emit(event.name as keyof typeof EventType, event);
-    this.#emitter?.emit('event', event);
+    for (const name of [event.name as keyof typeof EventType, 'event'] as const) {
+      try {
+        this.#emitter?.emit(name, event);
+      } catch (error) {
+        // It is none of the iteration that found the event.
+        uncaught(error);
+      }
+    }
   }
 }

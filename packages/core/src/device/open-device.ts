@@ -50,7 +50,9 @@ export function importDevice(fd: number, device: string | DeviceInfo): Context {
   const info = chosen(device, undefined);
   const attempt = loadLibrary(info.library);
   if ('reason' in attempt) throw new VerbsError(errno.ENODEV, 'ibv_import_device', { hint: attempt.reason });
-  const handle = checked(native.importDevice(attempt.handle, fd), 'ibv_import_device', { detail: `of ${info.name}` });
+  const made = native.importDevice(attempt.handle, fd, info.name);
+  const hint = made === -errno.ENXIO ? 'the descriptor is that of another device' : undefined;
+  const handle = checked(made, 'ibv_import_device', { detail: `of ${info.name}`, hint });
   return new Context(info, handle);
 }
 

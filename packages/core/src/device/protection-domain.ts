@@ -180,10 +180,12 @@ export class ProtectionDomain extends Resource {
    * `ibv_import_mr`: the region that another import of this device registered, by its `mrHandle`. The
    * exporter keeps its memory. `close()` is `ibv_unimport_mr`.
    *
+   * @param options `addr`: the address that the keys are good for, `mr.addr` of the exporter, since the library does not tell
+   *   it; default 0n, as regions with ZERO_BASED have
    * @throws VerbsError ENOENT (there is none with that handle), EOPNOTSUPP
    */
-  importMr(mrHandle: number): MemoryRegion {
-    return registration.importMr(this, this.use('ibv_import_mr'), mrHandle);
+  importMr(mrHandle: number, options: { addr?: bigint | number } = {}): MemoryRegion {
+    return registration.importMr(this, this.use('ibv_import_mr'), mrHandle, options);
   }
 
   /**

@@ -1,11 +1,22 @@
-import { inspect, type InspectOptions } from 'node:util';
+import { inspect, type InspectOptions, types } from 'node:util';
 import { packageOf } from '../base/addon.js';
 import { errno } from '../base/errno.js';
 import { closedError, VerbsError } from '../base/errors.js';
 import type { Check } from '../base/fields.js';
 import { native, type NativeHandle } from '../base/native.js';
 import { markAsUncloneable } from '../base/node-features.js';
-import { kAdopt, kChildren, kCopy, kHandle, kKind, kRelease, kRequestId, kSerial, kSettle } from '../base/symbols.js';
+import {
+  kAdopt,
+  kChildren,
+  kClosing,
+  kCopy,
+  kHandle,
+  kKind,
+  kRelease,
+  kRequestId,
+  kSerial,
+  kSettle,
+} from '../base/symbols.js';
 import { typeError } from '../base/validate.js';
 import { objectClosed, objectOpened } from '../diagnostics/channels.js';
 import { unwatchForLeak } from './leak-warning.js';
@@ -61,6 +72,7 @@ export abstract class Resource implements Disposable {
    */
   close(): void {
     if (this.#closed) return;
+    this[kClosing]();
     // The addon closes the children first. It knows also the unreachable ones that are not collected yet.
     const failed = native.close(this.#handle);
     this[kSettle]();
@@ -68,6 +80,17 @@ export abstract class Resource implements Disposable {
     const syscall = failed.syscall || this.#syscall;
     const detail = syscall === this.#syscall ? undefined : `of what the ${this.#kind} has to close first`;
     throw new VerbsError(failed.errno, syscall, { detail });
+  }
+
+  /** @internal It, or a parent of it, is about to be closed. */
+  [kClosing](): void {
+    if (this.#settling) return;
+    this.#settling = true;
+    try {
+      for (const child of this.#children.values()) child[kClosing]();
+    } finally {
+      this.#settling = false;
+    }
   }
 
   /**
@@ -223,6 +246,7 @@ export function illegalConstructor(kind: string, handle?: unknown): TypeError {
  * argument's path.
  */
 export function handleOf(value: unknown, kind: string, path: string, syscall: string): NativeHandle {
+  if (types.isProxy(value)) throw typeError(path, `a ${kind} itself, and not a Proxy of one`, value);
   if (typeof value !== 'object' || value === null || (value as Resource)[kKind] !== kind) {
     throw typeError(path, `a ${kind}`, value);
   }

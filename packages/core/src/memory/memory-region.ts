@@ -153,14 +153,14 @@ export class MemoryRegion extends Resource {
     if (mask === 0) throw valueError('attr', 'changes nothing: give pd, view or access');
     const result = native.reregMr(mr, mask, pd, bytes, access);
     if (typeof result === 'number') throw new VerbsError(result, syscall);
-    if (Array.isArray(result)) {
-      const [valid, errno] = result;
+    const [valid, errno, region] = Array.isArray(result) ? result : ([true, 0, result] as const);
+    if (region === undefined) {
       if (!valid) this.close();
       throw new VerbsError(errno, syscall, {
         hint: valid ? 'the region is unchanged' : 'the region is lost and was closed: register the memory anew',
       });
     }
-    this.#region = result;
+    this.#region = region;
     this.#registered = {
       ...this.#registered,
       ...(bytes && { bytes, length: bytes.byteLength }),
@@ -169,6 +169,8 @@ export class MemoryRegion extends Resource {
     if (pd !== undefined) this.#moveTo(domain as ProtectionDomain);
     this.#watch();
     this.#publish(registrations);
+    if (errno !== 0)
+      throw new VerbsError(errno, syscall, { hint: 'the region has changed; a fork may not get the old memory' });
   }
 
   #publish(channel: typeof registrations): void {

@@ -186,9 +186,12 @@ export function regMrEx(pd: ProtectionDomain, handle: NativeHandle, given: unkno
   return registered({ buf: buffer, offset: start, length: bytes }, bytes);
 }
 
-export function importMr(pd: ProtectionDomain, handle: NativeHandle, mrHandle: unknown) {
+const importOptions = fields({ addr: or(u64(), 0n) });
+
+export function importMr(pd: ProtectionDomain, handle: NativeHandle, mrHandle: unknown, options: unknown) {
   const number = integer(mrHandle, 'mrHandle', 0, 0xffffffff);
-  const region = checked(native.importMr(handle, number), 'ibv_import_mr', { detail: `of handle ${number}` });
+  const { addr } = importOptions(options, 'options');
+  const region = checked(native.importMr(handle, number, addr), 'ibv_import_mr', { detail: `of handle ${number}` });
   return new MemoryRegion(pd, region, { bytes: NOTHING, length: region.length, access: 0, imported: true });
 }
 

@@ -1,9 +1,10 @@
+import { constants } from 'node:buffer';
 import { onAbort } from '../base/abort.js';
 import { errno } from '../base/errno.js';
 import { closedError, VerbsError } from '../base/errors.js';
 import { fields, maybe, or, range, u32 } from '../base/fields.js';
 import { excused, handled } from '../base/handled.js';
-import { kAwait, kEnd, kGiveUp } from '../base/symbols.js';
+import { kAwait, kEnd, kGiveUp, kInherit } from '../base/symbols.js';
 import { rangeError, typeError } from '../base/validate.js';
 import { signalOf, type WaitOptions } from '../base/wait-options.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
@@ -99,6 +100,8 @@ export class Receiver implements AsyncIterable<Message>, Disposable {
     this.#pd = pd;
     this.#headerBytes = qp.qpType === QpType.UD ? GRH_BYTES : 0;
     const bytes = size + this.#headerBytes;
+    const most = Math.floor(constants.MAX_LENGTH / slots) - this.#headerBytes;
+    if (size > most) throw rangeError('options.size', `at most ${most} with ${slots} slots`, size);
     this.#mr = pd.allocMr(slots * bytes, AccessFlags.LOCAL_WRITE);
     this.#buffers = new SendBuffers(pd, Math.max(1, Math.min(slots, qp.cap.maxSendWr)), size);
     this.#slots = Array.from({ length: slots }, (_, i) => {
@@ -106,9 +109,14 @@ export class Receiver implements AsyncIterable<Message>, Disposable {
       const sgList = [{ mr: this.#mr, offset, length: bytes }];
       return { offset, sgList, elements: new ReceiveElements({ sgList }) };
     });
+    let posted = 0;
     try {
-      for (const slot of this.#slots) this.#await(slot);
+      for (const slot of this.#slots) {
+        this.#await(slot);
+        posted++;
+      }
     } catch (error) {
+      if (posted === 0) this.#mr.close();
       this.close();
       throw error;
     }
@@ -165,8 +173,9 @@ export class Receiver implements AsyncIterable<Message>, Disposable {
     for (const { elements } of this.#slots) this.#cq[kGiveUp](elements.id, reason);
     this.#buffers.close();
     this.#datagrams?.senders.close();
-    // The memory of a queue pair that is open is still the device's: it goes with the queue pair.
+    // The memory of a queue pair that is open is still the device's.
     if (this.qp.closed) this.#mr.close();
+    else if (!this.#mr.closed) this.qp[kInherit](this.#mr);
     this.#wakeAll();
   }
 

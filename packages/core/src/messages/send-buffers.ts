@@ -37,7 +37,7 @@ export class SendBuffers {
     let slot = this.#free.pop();
     if (slot === undefined) {
       // The program may change its data meanwhile.
-      bytes = bytes.slice();
+      bytes = new Uint8Array(bytes); // slice() of a Buffer is a view
       slot = await this.#nextFree();
     }
     this.#inUse++;

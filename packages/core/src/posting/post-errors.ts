@@ -61,6 +61,12 @@ export function postError({ code, sge, path, hint, syscall, maxSge, maxWr }: Omi
         `${path}.ah`,
         "is of another protection domain than the queue pair: create one in the queue pair's",
       );
+    case PostError.NO_LOCAL_MEMORY:
+      return valueError(
+        `${element}.mr`,
+        'has no memory of this process, from which INLINE data and the value of ATOMIC_WRITE are taken: use a region of ' +
+          'allocMr or regMr',
+      );
     default:
       return new VerbsError(code, syscall, { hint, ...(path === 'wr' ? {} : { detail: `of ${path}` }) });
   }

@@ -53,8 +53,9 @@ export function postRequests(wr: unknown, write: Write, call: Call, about: Limit
     const code = wrong !== undefined && count === 0 ? 0 : call(batch, count);
     if (code !== 0) {
       const { posted, badSge: sge } = batch;
-      const path = Array.isArray(wr) ? `wr[${posted}]` : 'wr';
-      failPost({ code, posted, sge, path, hint: about.reason?.(code, batch.bytes, posted) }, about);
+      const at = atFault(code, posted, sge);
+      const path = Array.isArray(wr) ? `wr[${at}]` : 'wr';
+      failPost({ code, posted, sge, path, hint: about.reason?.(code, batch.bytes, at) }, about);
     }
     if (wrong !== undefined) throw refused(wrong.error, count, about);
   } finally {
@@ -74,9 +75,12 @@ export function failBatch(code: number, bytes: Uint8Array, first: number, about:
   const header = new DataView(bytes.buffer, bytes.byteOffset);
   const posted = header.getUint32(HEADER.POSTED, true);
   const sge = header.getUint32(HEADER.SGE, true);
-  const hint = about.reason?.(code, bytes, first + posted);
-  failPost({ code, posted, sge, path: `batch[${first + posted}]`, hint }, about);
+  const at = first + atFault(code, posted, sge);
+  failPost({ code, posted, sge, path: `batch[${at}]`, hint: about.reason?.(code, bytes, at) }, about);
 }
+
+/** The request at fault. A library that posts all or nothing may have got others in front of it. */
+const atFault = (code: number, posted: number, sge: number) => (code > 0 ? posted + sge : posted);
 
 function failPost(what: Pick<PostFailure, 'code' | 'posted' | 'sge' | 'path' | 'hint'>, about: Limits): never {
   const { maxSge, maxWr, syscall } = about;

@@ -30,10 +30,10 @@ export class ReceiveElements {
     return this.#elements.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Whether a message that arrived here can be moved to `other`, whatever its length. */
-  fits(other: ReceiveElements): boolean {
+  /** Whether a message of that many bytes that arrived here can be moved to `other`; by default one of any length. */
+  fits(other: ReceiveElements, bytes = this.length): boolean {
     if (this.#elements.some(({ region }) => region.closed)) return false;
-    return this.#equals(other) || (this.#readable() && other.#readable() && this.length <= other.length);
+    return this.#equals(other) || (this.#readable() && other.#readable() && bytes <= other.length);
   }
 
   /** Moves the first `count` bytes to `other`, unless they are there already. */

@@ -201,6 +201,11 @@ function readRemote(wr: Record<string, unknown>, opcode: number, path: RequestPa
     return;
   }
   if (wr['remoteAddr'] === undefined && wr['rkey'] === undefined) throw noRemote(opcode, path);
+  if (wr['remoteOffset'] !== undefined)
+    throw valueError(
+      `${pathText(path)}.remoteOffset`,
+      'belongs to remote: beside remoteAddr and rkey, add it to remoteAddr',
+    );
   remote.addr = u64Field(wr, 'remoteAddr', path);
   remote.rkey = u32Field(wr, 'rkey', path);
 }

@@ -4,6 +4,9 @@ import { rangeError, valueError } from '../base/validate.js';
 import type { Resource } from '../lifetime/resource.js';
 import { type RecordSpace } from './request-records.js';
 
+/** Of one batch; beyond it a program has mistaken a number. */
+const MOST_BYTES = 2 ** 29;
+
 /** Records of work requests, each in a slot of the same size with its elements behind it. */
 export class RequestSlots implements RecordSpace {
   readonly bytes: Uint8Array;
@@ -24,6 +27,10 @@ export class RequestSlots implements RecordSpace {
     this.#capacity = capacity;
     this.#maxSge = maxSge;
     this.#slotBytes = recordBytes + maxSge * SGE.BYTES;
+    if (capacity * this.#slotBytes > MOST_BYTES) {
+      const most = Math.floor((MOST_BYTES / capacity - recordBytes) / SGE.BYTES);
+      throw rangeError('options.maxSge', `at most ${most} in a batch of ${capacity} requests`, maxSge);
+    }
     this.bytes = new Uint8Array(HEADER.BYTES + capacity * this.#slotBytes);
     this.view = new DataView(this.bytes.buffer);
     this.#words = new Uint32Array(this.bytes.buffer);
@@ -33,7 +40,7 @@ export class RequestSlots implements RecordSpace {
 
   /** Where the slot begins. */
   place(index: number): number {
-    if (index >>> 0 !== index || index >= this.#capacity) throw this.#noSuch(index);
+    if (typeof index !== 'number' || index >>> 0 !== index || index >= this.#capacity) throw this.#noSuch(index);
     return HEADER.BYTES + index * this.#slotBytes;
   }
 

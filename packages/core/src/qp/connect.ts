@@ -1,4 +1,5 @@
-import { fields, maybe, member, or, u16, u24, u3, u31, u32, u4, u5, u8, unchecked } from '../base/fields.js';
+import { fields, maybe, member, or, u16, u24, u3, u31, u32, u4, u5, u8 } from '../base/fields.js';
+import { gidBytes } from '../base/gid.js';
 import { typeError } from '../base/validate.js';
 import { AccessFlags, Mtu, QpState, QpType } from '../enums/index.js';
 import type { Gid } from '../types/ah-attr.js';
@@ -67,8 +68,8 @@ export interface ActivateOptions {
 
 const DEFAULT_ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
 
-const connectOptions = fields({
-  remote: fields({ qpNum: u24(), psn: or(u24(), 0), gid: unchecked, lid: maybe(u16()) }),
+export const connectOptions = fields({
+  remote: fields({ qpNum: u24(), psn: or(u24(), 0), gid: maybe(gidBytes), lid: maybe(u16()) }),
   psn: or(u24(), 0),
   portNum: or(u8(), 1),
   sgidIndex: maybe(u8()),
@@ -105,10 +106,9 @@ export function connectSteps(value: unknown, { qpType, inInit, defaultSgid }: Co
   const sends = qpType === QpType.RC || qpType === QpType.XRC_SEND;
   const receives = qpType === QpType.RC || qpType === QpType.XRC_RECV;
   const { psn, pathMtu, access, timeout, retryCnt, rnrRetry, minRnrTimer, maxRdAtomic, maxDestRdAtomic } = options;
-  const route = () => {
-    const grh = { dgid: gid as Gid, sgidIndex: sgidIndex ?? defaultSgid(portNum), hopLimit, trafficClass };
-    return { grh };
-  };
+  const route = (dgid: Gid) => ({
+    grh: { dgid, sgidIndex: sgidIndex ?? defaultSgid(portNum), hopLimit, trafficClass },
+  });
   const init: QpAttr = {
     qpState: QpState.INIT,
     pkeyIndex: 0,
@@ -122,7 +122,7 @@ export function connectSteps(value: unknown, { qpType, inInit, defaultSgid }: Co
       pathMtu,
       destQpNum: remote.qpNum,
       rqPsn: remote.psn,
-      ahAttr: { portNum, sl, dlid: lid ?? 0, ...(gid === undefined ? {} : route()) },
+      ahAttr: { portNum, sl, dlid: lid ?? 0, ...(gid === undefined ? {} : route(gid)) },
       ...(receives ? { maxDestRdAtomic, minRnrTimer } : {}),
       ...(inInit && access !== undefined ? { qpAccessFlags: access } : {}),
     },

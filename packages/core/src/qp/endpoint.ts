@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { fields, maybe, member, or, u16, u24, u8 } from '../base/fields.js';
+import { gidBytes } from '../base/gid.js';
 import { routeMtu } from '../base/route.js';
-import { typeError } from '../base/validate.js';
+import { object, typeError } from '../base/validate.js';
 import { GidType, LinkLayer, Mtu, PortFlags } from '../enums/index.js';
 import type { Context } from '../types/objects.js';
-import type { ConnectOptions } from './connect.js';
+import { type ConnectOptions, connectOptions } from './connect.js';
 
 /** One end of a connection, for its peer: plain values, which JSON can carry. See {@link QueuePair.endpoint}. */
 export interface QpEndpoint {
@@ -61,11 +62,10 @@ export function localEnd(context: Context, qpNum: number, { portNum = 1, sgidInd
   return { endpoint: { ...common, mtu, gid }, portNum, sgidIndex: index };
 }
 
-const address = (kind: string) =>
-  maybe((value: unknown, path: string) => {
-    if (typeof value !== 'string') throw typeError(path, kind, value);
-    return value;
-  });
+const text = (value: unknown, path: string, kind: string): string => {
+  if (typeof value !== 'string') throw typeError(path, kind, value);
+  return value;
+};
 
 /** The GID that reaches the peer: the default one, if it does. */
 function sourceGid(context: Context, portNum: number, peer: string | undefined): { gid: string; index: number } {
@@ -93,17 +93,23 @@ function pathMtu(gid: string, peer: string, limit: Mtu): Mtu {
 export const endpointOptions = fields({
   portNum: maybe(u8(1)),
   sgidIndex: maybe(u8()),
-  peer: address('an IP address as text'),
+  peer: maybe((value: unknown, path: string) => text(value, path, 'an IP address as text')),
 });
 
 const checks = {
   qpNum: u24(),
   psn: u24(),
-  gid: address('IPv6 text'),
+  gid: maybe((value: unknown, path: string) => {
+    gidBytes(text(value, path, 'IPv6 text'), path);
+    return value as string;
+  }),
   lid: maybe(u16()),
   mtu: member(Mtu, 'Mtu'),
   rdAtomic: or(u8(), 1),
 };
+
+/** What the ends have told each other is not to be chosen. */
+const CHOICES = connectOptions.names.filter((name) => name !== 'remote' && name !== 'psn');
 
 /** The options of a connection to a peer's end. Members of it that this version does not know are ignored. */
 export function optionsTo(peer: unknown, local: LocalEnd, context: Context, options: object): ConnectOptions {
@@ -117,6 +123,7 @@ export function optionsTo(peer: unknown, local: LocalEnd, context: Context, opti
   const mtu = checks.mtu(given['mtu'], 'peer.mtu');
   const rdAtomic = checks.rdAtomic(given['rdAtomic'], 'peer.rdAtomic');
   const { endpoint, portNum, sgidIndex } = local;
+  const chosen = object(options, 'options', CHOICES);
   return {
     remote: { qpNum, psn, ...(gid === undefined ? {} : { gid }), ...(lid === undefined ? {} : { lid }) },
     psn: endpoint.psn,
@@ -125,6 +132,6 @@ export function optionsTo(peer: unknown, local: LocalEnd, context: Context, opti
     pathMtu: Math.min(mtu, endpoint.mtu),
     maxRdAtomic: Math.min(rdAtomic, context.queryDevice().maxQpInitRdAtom),
     maxDestRdAtomic: endpoint.rdAtomic,
-    ...options,
+    ...chosen,
   };
 }

@@ -7,8 +7,8 @@ import { handleOf, type Resource } from '../lifetime/resource.js';
 import type { FlowFilters } from './flow-spec.js';
 
 // A field of a C structure: where it is, its size, and whether it is bytes, a number in network order, or one in host
-// order.
-type Field = readonly [offset: number, size: number, kind: 'bytes' | 'net' | 'host'];
+// order; and the bits of a number that has fewer than its field.
+type Field = readonly [offset: number, size: number, kind: 'bytes' | 'net' | 'host', bits?: number];
 interface Layout {
   code: number;
   size: number;
@@ -31,7 +31,7 @@ const layouts: Readonly<Record<keyof FlowFilters, Layout>> = {
     fields: {
       srcIp: [0, 16, 'bytes'],
       dstIp: [16, 16, 'bytes'],
-      flowLabel: [32, 4, 'net'],
+      flowLabel: [32, 4, 'net', 20],
       nextHdr: [36, 1, 'host'],
       trafficClass: [37, 1, 'host'],
       hopLimit: [38, 1, 'host'],
@@ -52,7 +52,7 @@ const layouts: Readonly<Record<keyof FlowFilters, Layout>> = {
   esp: { code: 0x34, size: 8, fields: { spi: [0, 4, 'net'], seq: [4, 4, 'net'] } },
   tcp: { code: 0x40, size: 4, fields: PORTS },
   udp: { code: 0x41, size: 4, fields: PORTS },
-  vxlanTunnel: { code: 0x50, size: 4, fields: { tunnelId: [0, 4, 'net'] } },
+  vxlanTunnel: { code: 0x50, size: 4, fields: { tunnelId: [0, 4, 'net', 24] } },
   gre: {
     code: 0x51,
     size: 8,
@@ -113,21 +113,26 @@ function filterSpec(spec: Record<string, unknown>, path: string): NativeFlowSpec
   const mask = object(spec['mask'] ?? {}, `${path}.mask`, Object.keys(layout.fields));
   const bytes = { val: new Uint8Array(layout.size), mask: new Uint8Array(layout.size) };
   for (const [name, field] of Object.entries(layout.fields)) {
-    if (val[name] === undefined) continue;
+    if (val[name] === undefined) {
+      if (mask[name] !== undefined) throw valueError(`${path}.mask.${name}`, `has no val.${name} to compare with`);
+      continue;
+    }
     put(bytes.val, field, val[name], `${path}.val.${name}`);
-    if (mask[name] === undefined) bytes.mask.fill(0xff, field[0], field[0] + field[1]);
-    else put(bytes.mask, field, mask[name], `${path}.mask.${name}`);
+    put(bytes.mask, field, mask[name] ?? allBits(field), `${path}.mask.${name}`);
   }
   return { type: layout.code | (inner ? INNER : 0), ...bytes };
 }
 
-function put(to: Uint8Array, [offset, size, kind]: Field, value: unknown, path: string): void {
+const allBits = ([, size, kind, bits = 8 * size]: Field) =>
+  kind === 'bytes' ? new Uint8Array(size).fill(0xff) : 2 ** bits - 1;
+
+function put(to: Uint8Array, [offset, size, kind, bits = 8 * size]: Field, value: unknown, path: string): void {
   if (kind === 'bytes') {
     if (!types.isUint8Array(value) || value.byteLength !== size) throw typeError(path, `${size} bytes`, value);
     to.set(value, offset);
     return;
   }
-  const number = integer(value, path, 0, 2 ** (8 * size) - 1);
+  const number = integer(value, path, 0, 2 ** bits - 1);
   // Fields of more than a byte are all in network order.
   for (let i = 0; i < size; i++) to[offset + i] = Math.floor(number / 2 ** (8 * (size - 1 - i))) & 0xff;
 }

@@ -74,7 +74,7 @@ export interface FlowFilters {
   };
   /** `ibv_flow_spec_tunnel`: the header of VXLAN. */
   vxlanTunnel: {
-    /** 32 bits: the network identifier in the upper 24, as in the header. */
+    /** 24 bits: the network identifier (VNI). */
     tunnelId?: number;
   };
   /** `ibv_flow_spec_gre`: the header of GRE. */

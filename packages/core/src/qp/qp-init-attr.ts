@@ -37,7 +37,7 @@ export interface QpInitAttr<T extends number = QpType> {
   xrcd?: XrcDomain;
   /** See {@link QpCreateFlags}. */
   createFlags?: QpCreateFlags;
-  /** See {@link SendOpsFlags}: requests are then posted by `ibv_wr_*`, all of one `postSend` or none. */
+  /** See {@link SendOpsFlags}: requests are then posted by `ibv_wr_*`, up to 64 of a `postSend` at a time, all of those or none. */
   sendOpsFlags?: SendOpsFlags;
   /** Bytes of headers in front of a TSO request. */
   maxTsoHeader?: number;

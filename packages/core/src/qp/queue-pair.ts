@@ -4,7 +4,17 @@ import { gidText } from '../base/gid.js';
 import { handled } from '../base/handled.js';
 import { brief, named, present, qpn, special } from '../base/inspection.js';
 import { native, type NativeQp } from '../base/native.js';
-import { kAbandon, kElement, kKnownState, kPresentState, kSeeState, kState } from '../base/symbols.js';
+import {
+  kAbandon,
+  kClosing,
+  kElement,
+  kInherit,
+  kKeep,
+  kKnownState,
+  kPresentState,
+  kSeeState,
+  kState,
+} from '../base/symbols.js';
 import { integer } from '../base/validate.js';
 import type { WaitOptions } from '../base/wait-options.js';
 import type { CompletionCounter } from '../completion/completion-counter.js';
@@ -110,6 +120,7 @@ export class QueuePair<out T extends number = QpType> extends Resource {
   /** The capacities that the device granted, at least the requested ones. */
   readonly cap: Readonly<Required<QpCap>>;
   readonly #id: number;
+  readonly #inherited: Resource[] = [];
   readonly #state: KnownState;
   readonly #post: PostCalls;
   /** This end, as it was told to the peer. */
@@ -150,6 +161,7 @@ export class QueuePair<out T extends number = QpType> extends Resource {
     const qp = this.use(syscall);
     const { attr: fields, mask } = nativeQpAttr(attr, 'attr');
     const state = fields['qpState'] as number | undefined;
+    if (state === QpState.RESET) this.#keepCompletions();
     // Positive errno values by the manual; some providers give -1 or a negated one.
     const code = Math.abs(native.modifyQp(qp, fields, mask));
     if (code !== 0) throw this.#refusedModify(code, attr);
@@ -195,8 +207,30 @@ export class QueuePair<out T extends number = QpType> extends Resource {
     const text = 'the queue pair was reset, which drops its requests';
     if (state === QpState.RESET) {
       this.#forgetRequests(new VerbsError(errno.ECANCELED, 'ibv_modify_qp', { text }));
+      // The next connection has another PSN: packets of this one may still be on their way.
+      this.#end = undefined;
     }
     this.#state.see(this, state, 'modify');
+  }
+
+  /**
+   * Adapters of mlx5 drop the completions of a queue pair that is destroyed or reset, with those of requests that succeeded, and
+   * a shared receive queue would never get their places back.
+   */
+  #keepCompletions(): void {
+    this.sendCq?.[kKeep]();
+    if (this.recvCq !== this.sendCq) this.recvCq?.[kKeep]();
+  }
+
+  /** @internal */
+  override [kClosing](): void {
+    super[kClosing]();
+    this.#keepCompletions();
+  }
+
+  /** @internal The posted requests have memory of the region, which nobody else closes. */
+  [kInherit](mr: Resource): void {
+    this.#inherited.push(mr);
   }
 
   /** The posted requests do not complete any more. */
@@ -540,6 +574,7 @@ export class QueuePair<out T extends number = QpType> extends Resource {
   protected override onClosed(): void {
     this.#forgetRequests(closedError('QueuePair', 'ibv_poll_cq'));
     this.context[kElement](this.#id, undefined);
+    for (const mr of this.#inherited.splice(0)) mr.close();
   }
 
   protected override describe() {

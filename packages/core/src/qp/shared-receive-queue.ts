@@ -3,7 +3,7 @@ import { fields, maybe, or, range, u16, u24, u32, u64, unchecked } from '../base
 import { brief, named, present, qpn } from '../base/inspection.js';
 import { native } from '../base/native.js';
 import { kElement } from '../base/symbols.js';
-import { boolean, object, u64 as checkU64 } from '../base/validate.js';
+import { boolean, object, u64 as checkU64, valueError } from '../base/validate.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import { SrqType } from '../enums/index.js';
 import { handle, handleOf, Resource } from '../lifetime/resource.js';
@@ -309,6 +309,10 @@ function flagsOf(signaled: boolean, unexpectedCnt: number | undefined): number {
 function create(pd: ProtectionDomain, value: unknown) {
   const { srqType, xrcd, cq, tagMatching, ...attr } = initAttr(value, 'attr');
   const basic = srqType === SrqType.BASIC;
+  const [stray] = Object.entries({ cq, xrcd, tagMatching }).flatMap(([name, given]) =>
+    given === undefined ? [] : name,
+  );
+  if (basic && stray !== undefined) throw valueError(`attr.${stray}`, 'is of no use without srqType: XRC or TM');
   const { maxTags = 0, maxOps = 0 } = (srqType === SrqType.TM ? tagMatching : undefined) ?? {};
   // The plain call does for a plain queue, and older libraries have no other.
   const init = { ...attr, srqType: basic ? -1 : srqType, maxTags, maxOps };

@@ -15,7 +15,6 @@ import { type Receiver, receiver } from '../messages/receiver.js';
 import { SendBuffers } from '../messages/send-buffers.js';
 import type { QpEndpoint } from '../qp/endpoint.js';
 import type { QueuePair } from '../qp/queue-pair.js';
-import type { QpCap } from '../types/qp-attr.js';
 import type { Lines } from './lines.js';
 import type { CheckedOptions } from './options.js';
 
@@ -35,6 +34,7 @@ export interface SendOptions extends WaitOptions {
 }
 
 const sendOptions = fields({ timeout: maybe(range(1, 0x7fffffff)), signal: maybe(abortSignal) });
+type CheckedSend = ReturnType<typeof sendOptions>;
 const peerBuffers = fields({ slots: range(1, 0xffffff), size: range(1, 2 ** 30) });
 
 /**
@@ -92,9 +92,8 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
 
   /** @internal Makes the queue pair, in INIT. `release` is called when it is closed. */
   constructor(pd: ProtectionDomain, lines: Lines, options: CheckedOptions, release: () => void) {
-    const cap = options.cap as Partial<QpCap>;
-    const { portNum, access, receive, prepare } = options;
-    const cq = pd.context.createCq(Math.max(1, (cap.maxSendWr ?? 0) + (cap.maxRecvWr ?? 0)));
+    const { cap, portNum, access, receive, prepare } = options;
+    const cq = pd.context.createCq(Math.max(1, cap.maxSendWr + cap.maxRecvWr));
     this.pd = pd;
     this.cq = cq;
     this.#lines = lines;
@@ -106,7 +105,7 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
     } = lines.ends);
     this.#release = release;
     try {
-      this.qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: cap as QpCap });
+      this.qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap });
       this.qp.init({ ...(portNum === undefined ? {} : { portNum }), ...(access === undefined ? {} : { access }) });
       this.#messages = receive === undefined ? undefined : receiver(this.qp, receive);
       this.#prepared = prepare !== undefined;
@@ -150,11 +149,17 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
    * await connection.send(JSON.stringify({ get: 'colour' }), { timeout: 1000 });
    */
   send(data: MessageData, options: SendOptions = {}): Promise<WorkCompletion> {
-    return excused(this.#send(data, options), options.signal);
+    let waits: CheckedSend;
+    try {
+      waits = sendOptions(options, 'options');
+    } catch (error) {
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- it is that of the check
+      return Promise.reject(error);
+    }
+    return excused(this.#send(data, waits), waits.signal);
   }
 
-  async #send(data: MessageData, options: SendOptions): Promise<WorkCompletion> {
-    const { timeout, signal } = sendOptions(options, 'options');
+  async #send(data: MessageData, { timeout, signal }: CheckedSend): Promise<WorkCompletion> {
     signal?.throwIfAborted();
     if (this.#closed) {
       throw new VerbsError(errno.EBADF, 'ibv_post_send', {

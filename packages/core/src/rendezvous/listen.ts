@@ -7,7 +7,14 @@ import { object, typeError } from '../base/validate.js';
 import { Connection } from './connection.js';
 import { Device } from './device.js';
 import { isObject, Lines } from './lines.js';
-import { CONNECTION_FIELDS, connectionOptions, type ConnectionOptions, givenSignal } from './options.js';
+import {
+  type CheckedOptions,
+  CONNECTION_FIELDS,
+  connectionOptions,
+  type ConnectionOptions,
+  givenSignal,
+  json,
+} from './options.js';
 
 /** The options of {@link listen}. Those of connections are the defaults of {@link Request.accept}. */
 export interface ListenOptions extends ConnectionOptions {
@@ -60,10 +67,17 @@ export async function listen<PrivateData = unknown>(options: ListenOptions = {})
   } catch (error) {
     device.close();
     tcp.close();
+    signal?.throwIfAborted();
     throw (error as NodeJS.ErrnoException).code === 'EADDRINUSE' ? withHolder(error as Error, given) : error;
   }
-  return new Server<PrivateData>(tcp, device, options, given);
+  return new Server<PrivateData>(tcp, device, given);
 }
+
+/** What the connections of a server have in common: its signal ends the listening alone. */
+const defaultsOf = (given: CheckedOptions): CheckedOptions => {
+  const names = connectionOptions.names as (keyof CheckedOptions)[];
+  return Object.fromEntries(names.map((name) => [name, name === 'signal' ? undefined : given[name]])) as never;
+};
 
 /** The error of `node:net` names the address; who holds it is added. */
 function withHolder(error: Error, { host, port }: { host: string; port: number }): Error {
@@ -80,9 +94,8 @@ export class Server<PrivateData = unknown> implements AsyncIterable<Request<Priv
   readonly port: number;
   readonly #tcp: TcpServer;
   readonly #device: Device;
-  readonly #options: ListenOptions;
+  readonly #defaults: CheckedOptions;
   readonly #backlog: number;
-  readonly #timeout: number;
   readonly #requests: Request<PrivateData>[] = [];
   /** Those that have said nothing yet, the oldest first. */
   readonly #silent = new Set<Socket>();
@@ -91,17 +104,13 @@ export class Server<PrivateData = unknown> implements AsyncIterable<Request<Priv
   #closed = false;
 
   /** @internal */
-  constructor(
-    tcp: TcpServer,
-    device: Device,
-    options: ListenOptions,
-    { backlog, timeout }: { backlog: number; timeout: number },
-  ) {
+  constructor(tcp: TcpServer, device: Device, { backlog, ...given }: CheckedOptions & { backlog: number }) {
     this.#tcp = tcp;
     this.#device = device;
-    this.#options = options;
+    this.#defaults = defaultsOf(given);
     this.#backlog = backlog;
-    this.#timeout = timeout;
+    // A connection that cannot be accepted, for want of descriptors for instance: its program tries again.
+    tcp.on('error', () => undefined);
     this.port = (tcp.address() as AddressInfo).port;
     tcp.on('connection', (socket) => {
       void this.#greet(socket);
@@ -155,9 +164,9 @@ export class Server<PrivateData = unknown> implements AsyncIterable<Request<Priv
     }
     this.#silent.add(socket);
     try {
-      const hello = await lines.receive({ timeout: this.#timeout, signal: undefined });
+      const hello = await lines.receive({ timeout: this.#defaults.timeout, signal: undefined });
       if (hello['verbs'] !== 1 || !isObject(hello['endpoint'])) throw lines.foreign();
-      const request = new Request<PrivateData>(lines, hello, this.#device, this.#options);
+      const request = new Request<PrivateData>(lines, hello, this.#device, this.#defaults);
       if (this.#closed || !this.#hasRoom()) request.reject();
       else this.#requests.push(request);
       this.#wake();
@@ -191,18 +200,18 @@ export class Request<PrivateData = unknown> {
   readonly #endpoint: unknown;
   readonly #receive: unknown;
   readonly #device: Device;
-  readonly #options: ListenOptions;
+  readonly #defaults: CheckedOptions;
   #answered = false;
 
   /** @internal */
-  constructor(lines: Lines, hello: Record<string, unknown>, device: Device, options: ListenOptions) {
+  constructor(lines: Lines, hello: Record<string, unknown>, device: Device, defaults: CheckedOptions) {
     this.privateData = hello['privateData'] as PrivateData;
     this.remoteAddress = lines.remoteAddress;
     this.#lines = lines;
     this.#endpoint = hello['endpoint'];
     this.#receive = hello['receive'];
     this.#device = device;
-    this.#options = options;
+    this.#defaults = defaults;
   }
 
   /** @internal The program has gone meanwhile. */
@@ -221,9 +230,10 @@ export class Request<PrivateData = unknown> {
    * for await (const request of await listen()) await request.accept({ privateData: mr.remote() });
    */
   async accept(options: ConnectionOptions = {}): Promise<Connection<PrivateData>> {
-    // eslint-disable-next-line @typescript-eslint/no-unused-vars -- the options of the server alone
-    const { port, host, backlog, signal: ofServer, ...defaults } = this.#options;
-    const given = connectionOptions({ ...defaults, ...options }, 'options');
+    const given = connectionOptions(
+      { ...this.#defaults, ...object(options, 'options', connectionOptions.names) },
+      'options',
+    );
     const signal = givenSignal(given);
     this.#checkOpen();
     const device = options.pd === undefined ? this.#device : new Device(options.pd);
@@ -269,7 +279,7 @@ export class Request<PrivateData = unknown> {
    */
   reject(options: { privateData?: unknown } = {}): void {
     this.#checkOpen();
-    const { privateData } = object(options, 'options', ['privateData']);
+    const privateData = json(object(options, 'options', ['privateData'])['privateData'], 'options.privateData');
     this.#lines.send({ rejected: true, privateData });
     this.#answered = true;
     this.#lines.close();

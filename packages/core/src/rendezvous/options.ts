@@ -1,9 +1,10 @@
 import { fields, maybe, or, range, u31, u8, unchecked } from '../base/fields.js';
-import { typeError } from '../base/validate.js';
+import { typeError, valueError } from '../base/validate.js';
 import { abortSignal } from '../base/wait-options.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import type { QpType } from '../enums/index.js';
 import { type ReceiverOptions, receiverOptions } from '../messages/receiver.js';
+import { nativeCap } from '../qp/qp-init-attr.js';
 import type { QueuePair } from '../qp/queue-pair.js';
 import type { QpCap } from '../types/qp-attr.js';
 
@@ -39,16 +40,28 @@ const callable = (value: unknown, path: string): ((qp: QueuePair<typeof QpType.R
   return value as (qp: QueuePair<typeof QpType.RC>) => void;
 };
 
+/** What JSON cannot have is refused before the peer hears of anything. */
+export const json = (value: unknown, path: string): unknown => {
+  if (value === undefined) return value;
+  try {
+    // Of a function and a symbol there is no text, which the types of TypeScript do not say.
+    if ((JSON.stringify(value) as string | undefined) !== undefined) return value;
+  } catch (error) {
+    throw valueError(path, `is no JSON value: ${(error as Error).message}`);
+  }
+  throw typeError(path, 'a JSON value', value);
+};
+
 /** The checks of the options; their users check the unchecked ones. */
 export const CONNECTION_FIELDS = {
   pd: unchecked,
-  cap: or(unchecked, { maxSendWr: 64, maxRecvWr: 64 }),
+  cap: or(nativeCap, { maxSendWr: 64, maxRecvWr: 64 }),
   portNum: maybe(u8(1)),
   sgidIndex: maybe(u8()),
   access: maybe(u31()),
   receive: maybe(receiverOptions),
   prepare: maybe(callable),
-  privateData: unchecked,
+  privateData: json,
   signal: unchecked,
   timeout: or(range(1, 0x7fffffff), 10_000),
 };

@@ -166,7 +166,8 @@ export class SocketServer extends EventEmitter<SocketServerEvents> implements As
       const withError = () => {
         listener(notRunning());
       };
-      this.once('close', this.#state === 'new' ? withError : listener);
+      const open = this.#state === 'starting' || this.#state === 'listening';
+      this.once('close', open ? listener : withError);
     }
     if (this.#state === 'closing') return this;
     const starting = this.#state === 'starting';

@@ -43,6 +43,25 @@ describe('a receive request that was given up', () => {
     expect((await next).byteLen).toBe(4);
   });
 
+  it('gives its message to a smaller one that waits, and a message that is too long to nobody', async () => {
+    for (let i = 0; i < 2; i++) await giveUp([{ mr, offset: 64 * i, length: 64 }]);
+    const small = [0, 1, 2].map((i) => two.recv({ wrId: i, sgList: [{ mr, offset: 1024 + 8 * i, length: 8 }] }));
+    await send('much too long');
+    for (const word of ['one', 'two', 'three']) await send(word);
+    expect(await Promise.all(small)).toMatchObject([
+      { wrId: 0, byteLen: 3 },
+      { wrId: 1, byteLen: 3 },
+      { wrId: 2, byteLen: 5 },
+    ]);
+    expect([0, 1, 2].map((i) => text(mr, 1024 + 8 * i, 5).replaceAll('\0', ''))).toEqual(['one', 'two', 'three']);
+    // The long one waits for somebody with room; of the small ones one was posted without need.
+    expect(await two.recv({ sgList: [{ mr, offset: 2048, length: 64 }] })).toMatchObject({ byteLen: 13 });
+    expect(text(mr, 2048, 13)).toBe('much too long');
+    const last = two.recv({ sgList: [{ mr, offset: 1040, length: 8 }] });
+    await send('last');
+    expect(await last).toMatchObject({ byteLen: 4 });
+  });
+
   it('keeps a message that arrives before the retry', async () => {
     await giveUp([{ mr, length: 64 }]);
     await send('late');

@@ -54,6 +54,56 @@ describe('events of a device', () => {
     expect(listened).toEqual(['PORT_ERR', 'PORT_ACTIVE']);
   });
 
+  it('may close the context, and a listener that throws ends no iteration', async () => {
+    const thrown: unknown[] = [];
+    const own = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException').on('uncaughtException', (error) => thrown.push(error.message));
+    try {
+      const ctx = open();
+      const heard: string[] = [];
+      ctx.events.on('PORT_ERR', () => {
+        throw new Error('of a listener');
+      });
+      ctx.events.on('event', ({ name }) => heard.push(name));
+      blink();
+      const names: string[] = [];
+      for await (const { name } of ctx.asyncEvents()) if (names.push(name) === 2) break;
+      expect([names, heard]).toEqual([
+        ['PORT_ERR', 'PORT_ACTIVE'],
+        ['PORT_ERR', 'PORT_ACTIVE'],
+      ]);
+      const ended = ctx.asyncEvents().next();
+      ctx.events.on('PORT_ACTIVE', () => {
+        ctx.close();
+      });
+      blink();
+      expect((await ended).done).toBe(false);
+      await until(() => ctx.closed);
+      await turn();
+      expect(thrown).toEqual(['of a listener', 'of a listener']);
+    } finally {
+      process.removeAllListeners('uncaughtException');
+      for (const listener of own) process.on('uncaughtException', listener);
+    }
+  });
+
+  it('are not lost in an iteration that the program has dropped', async () => {
+    const ctx = open();
+    for (const name of ['PORT_ERR', 'PORT_ACTIVE']) {
+      if (name === 'PORT_ERR') blink();
+      expect((await ctx.asyncEvents().next()).value).toMatchObject({ name });
+    }
+    const slow = ctx.asyncEvents();
+    blink();
+    expect((await slow.next()).value).toMatchObject({ name: 'PORT_ERR' });
+    for (let i = 0; i < 600; i++) blink();
+    for await (const { name } of ctx.asyncEvents()) {
+      // The newest 1024 of 1201.
+      expect(name).toBe('PORT_ERR');
+      break;
+    }
+  });
+
   it('wait again after the last listener left', async () => {
     const ctx = open();
     const { events } = ctx;

@@ -51,16 +51,22 @@ describe('import', () => {
     const mr = pd.importMr(b.mr.mrHandle);
     expect({ rkey: mr.rkey, length: mr.length }).toEqual({ rkey: b.mr.rkey, length: b.mr.length });
     mr.close();
+    const same = b.pd.importMr(b.mr.mrHandle, { addr: b.mr.addr });
+    const [from, to] = pair(b);
+    const wr = { opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr: same, length: 6 }] };
+    await from.send({ ...wr, remote: same.remote(), remoteOffset: 4096 });
+    expect(Buffer.from(b.mr.buffer, 4096, 6).toString()).toBe('shared');
+    for (const each of [from, to, same]) each.close();
     pd.close();
     expect(b.mr.closed).toBe(false);
     const dm = b.ctx.allocDm(64);
     dm.copyTo(0, Buffer.from('dm..'));
-    const same = ctx.importDm(dm.dmHandle, 64);
+    const sameDm = ctx.importDm(dm.dmHandle, 64);
     const four = new Uint8Array(4);
-    same.copyFrom(0, four);
+    sameDm.copyFrom(0, four);
     expect(Buffer.from(four).toString()).toBe('dm..');
     ctx.close();
-    expect(same.closed).toBe(true);
+    expect(sameDm.closed).toBe(true);
     const [one, other] = pair(b);
     other.postRecv({});
     one.postSend({ opcode: WrOpcode.SEND, sendFlags: SendFlags.SIGNALED });
@@ -70,6 +76,9 @@ describe('import', () => {
   it('refuses a descriptor of something else', () => {
     const b = bench();
     expect(() => importDevice(0, 'soft0')).toThrow(expect.objectContaining({ syscall: 'ibv_import_device' }));
+    const other = importDevice(b.ctx.cmdFd, 'soft0');
+    other.close();
+    expect(() => importDevice(b.ctx.cmdFd, 'soft1')).toThrow(/ENODEV|another device/);
     expect(() => importDevice(-1, 'soft0')).toThrow(/^fd must be an integer/);
     expect(() => b.ctx.importPd(0x7fffffff)).toThrow(expect.objectContaining({ syscall: 'ibv_import_pd' }));
     expect(() => b.pd.importMr(0x7fffffff)).toThrow(expect.objectContaining({ syscall: 'ibv_import_mr' }));

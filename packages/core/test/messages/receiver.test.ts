@@ -1,5 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { objectCounts, QpState, QpType, type QueuePair, receiver, SendFlags, WrOpcode } from '../../src/index.js';
+import {
+  MemoryRegion,
+  objectCounts,
+  openObjects,
+  QpState,
+  QpType,
+  type QueuePair,
+  receiver,
+  SendFlags,
+  WrOpcode,
+} from '../../src/index.js';
 import { type Bench, bench, createQp, datagram, pair, QKEY } from '../helpers/devices.js';
 
 const GRH = 40;
@@ -223,4 +233,17 @@ describe('a receiver of datagrams', () => {
     await message?.reply('taken', { remoteQkey: 0x77 });
     expect((await answers.next())?.text()).toBe('taken');
   });
+});
+
+it('the memory of a receiver goes with it, or with its queue pair', async () => {
+  const regions = objectCounts()['MemoryRegion'];
+  const plain = createQp(b);
+  for (let i = 0; i < 3; i++) expect(() => receiver(plain)).toThrow(/must be in INIT/);
+  plain.init();
+  for (let i = 0; i < 3; i++) receiver(plain, { slots: 2 }).close();
+  expect(openObjects().filter((object) => object instanceof MemoryRegion)).toHaveLength(1 + 3);
+  plain.close();
+  expect(openObjects().filter((object) => object instanceof MemoryRegion)).toHaveLength(1);
+  await collected('MemoryRegion', regions);
+  expect(() => receiver(createQp(b), { slots: 16, size: 2 ** 30 })).not.toThrow(/^length/);
 });

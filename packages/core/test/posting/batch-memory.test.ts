@@ -65,3 +65,30 @@ it('allocates nothing for a message', () => {
   // One small object for each message would be 24 or more.
   expect(perMessage).toBeLessThan(8);
 }, 60_000);
+
+it('names the index that is none', () => {
+  const message = expect.stringMatching(/^index must be/) as string;
+  const wrong = expect.objectContaining({ code: 'ERR_OUT_OF_RANGE', message }) as Error;
+  for (const index of [3n, '0', {}, Symbol('x')]) {
+    expect(() => {
+      new RecvBatch(4).set(index as never, {});
+    }).toThrow(wrong);
+    expect(() => new CompletionBatch(4).ok(index as never)).toThrow(wrong);
+  }
+});
+
+it('refuses a batch of a closed region, however many regions there were since', () => {
+  const b = bench();
+  const [, two] = pair(b);
+  const mr = b.pd.allocMr(64, 1);
+  const receives = new RecvBatch(1);
+  receives.set(0, { sgList: [{ mr }] });
+  mr.close();
+  for (let i = 0; i < 1100; i++) {
+    const other = b.pd.allocMr(64, 1);
+    expect(() => {
+      two.postRecvBatch(receives);
+    }).toThrow('batch[0].sgList[0].mr is not of the device of this queue, or was closed');
+    other.close();
+  }
+});

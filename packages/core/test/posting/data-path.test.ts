@@ -24,6 +24,57 @@ function thrown(run: () => void): Error {
   throw new Error('nothing was thrown');
 }
 
+describe('inline data', () => {
+  const CAP = { maxSendWr: 16, maxRecvWr: 16, maxSendSge: 4, maxRecvSge: 4, maxInlineData: 64 };
+  const inline = { opcode: WrOpcode.SEND, sendFlags: SendFlags.INLINE };
+
+  it('is taken from the memory of a region whatever address its keys have', async () => {
+    const b = bench();
+    const [one, two] = pair(b, CAP);
+    for (const options of [{ iova: 0x1000n }, {}]) {
+      const access = AccessFlags.LOCAL_WRITE | (options.iova === undefined ? AccessFlags.ZERO_BASED : 0);
+      const mr = b.pd.allocMr(4096, access, options);
+      mr.bytes.set(Buffer.from('its own bytes'), 8);
+      two.postRecv({ sgList: [{ mr: b.mr, length: 64 }] });
+      await one.send({ ...inline, sgList: [{ mr, offset: 8, length: 13 }] });
+      await take(b.cq, 1);
+      expect(Buffer.from(b.mr.buffer, 0, 13).toString()).toBe('its own bytes');
+    }
+  });
+
+  it('is refused from a region without memory of the process', () => {
+    const b = bench();
+    const [one] = pair(b, CAP);
+    const dm = b.ctx.allocDm(64);
+    const secret = b.pd.allocMr(64, AccessFlags.LOCAL_WRITE);
+    const regions = [b.pd.allocNullMr(), b.pd.regDmMr(dm, AccessFlags.LOCAL_WRITE), b.pd.importMr(secret.mrHandle)];
+    for (const mr of regions) {
+      const offset = mr === regions[0] ? Number(secret.addr) : 0;
+      expect(() => {
+        one.postSend({ ...inline, sgList: [{ mr, offset, length: 16 }] });
+      }).toThrow(/^wr\.sgList\[0\]\.mr has no memory of this process/);
+    }
+  });
+});
+
+it('an offset belongs to a remote region, and not beside an address', () => {
+  const b = bench();
+  const [one] = pair(b);
+  const wr = { opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr: b.mr, length: 8 }] };
+  expect(() => {
+    one.postSend({ ...wr, remoteAddr: b.mr.addr, rkey: b.mr.rkey, remoteOffset: 32 } as never);
+  }).toThrow(/^wr\.remoteOffset belongs to remote/);
+});
+
+it('a poll takes no more than its number', async () => {
+  const b = bench();
+  const [one] = pair(b);
+  for (let i = 0; i < 3; i++)
+    one.postSend({ opcode: WrOpcode.RDMA_WRITE, sendFlags: SIGNALED, sgList: [], remote: b.mr.remote() });
+  await b.cq.wait();
+  expect(b.cq.poll(1.9)).toHaveLength(1);
+});
+
 describe('RC', () => {
   it('sends, gathering and scattering', async () => {
     const b = bench();

@@ -41,6 +41,25 @@ function extendedPair(
 }
 
 describe('the extended post calls', () => {
+  it('name the request without a builder, and take ATOMIC_WRITE from the memory of the region', async () => {
+    const b = bench();
+    const { one } = extendedPair(b, SendOpsFlags.RDMA_WRITE | SendOpsFlags.ATOMIC_WRITE);
+    const mr = b.pd.allocMr(64, AccessFlags.LOCAL_WRITE, { iova: 0x1000n });
+    mr.bytes.set(Buffer.from('8 bytes.'), 16);
+    const write = { opcode: WrOpcode.RDMA_WRITE, sgList: [{ mr, length: 8 }], remote: b.mr.remote() };
+    const send = { opcode: WrOpcode.SEND };
+    const wrong = { message: expect.stringContaining('of wr[2]') as string, code: 'EOPNOTSUPP', posted: 0 };
+    expect(() => {
+      one.postSend([write, write, send, write]);
+    }).toThrow(expect.objectContaining(wrong));
+    await one.send({ opcode: WrOpcode.ATOMIC_WRITE, sgList: [{ mr, offset: 16, length: 8 }], remote: b.mr.remote() });
+    expect(Buffer.from(b.mr.buffer, 0, 8).toString()).toBe('8 bytes.');
+    expect(() => {
+      const sgList = [{ mr: b.pd.allocNullMr(), length: 8 }];
+      one.postSend({ opcode: WrOpcode.ATOMIC_WRITE, sgList, remote: b.mr.remote() });
+    }).toThrow(/has no memory of this process/);
+  });
+
   it('build every operation', async () => {
     const b = bench();
     const ops =

@@ -45,6 +45,28 @@ describe('endpoints', () => {
     createQp(b).connect({ qpNum, psn, mtu, gid: gid ?? '' } as QpEndpoint);
   });
 
+  it('have another PSN after a reset', () => {
+    const qp = createQp(bench());
+    const psns = Array.from({ length: 3 }, () => {
+      const { psn } = qp.endpoint();
+      qp.modify({ qpState: QpState.RESET });
+      return psn;
+    });
+    expect(new Set(psns).size).toBeGreaterThan(1);
+  });
+
+  it('take undefined for left out', () => {
+    const b = bench();
+    const [one, two] = [createQp(b), createQp(b)];
+    const there = two.endpoint();
+    one.connect(there, { pathMtu: undefined, maxRdAtomic: undefined, portNum: undefined } as never);
+    expect(one.query().attr).toMatchObject({ pathMtu: there.mtu, maxRdAtomic: there.rdAtomic, portNum: 1 });
+    for (const name of ['psn', 'remote'])
+      expect(() => {
+        createQp(b).connect(there, { [name]: 5 });
+      }).toThrow(new RegExp(`^options\\.${name} is not known here`));
+  });
+
   it('of a peer are checked by name', () => {
     const b = bench();
     const [one, two] = [createQp(b), createQp(b)];
@@ -58,6 +80,7 @@ describe('endpoints', () => {
     expect(connect({ qpNum: 1 << 24 })).toThrow(/^peer\.qpNum/);
     expect(connect({ psn: 'x' })).toThrow(/^peer\.psn/);
     expect(connect({ gid: 5 })).toThrow(/^peer\.gid/);
+    expect(connect({ gid: '::zz' })).toThrow(/^peer\.gid/);
     expect(connect({ mtu: 0 })).toThrow(/^peer\.mtu/);
     expect(connect({ rdAtomic: 256 })).toThrow(/^peer\.rdAtomic/);
     expect(() => {

@@ -104,6 +104,11 @@ describe('modify and query', () => {
     expect(() => {
       rc.connect({ remote: { gid: '::1' } as never });
     }).toThrow(/options\.remote\.qpNum/);
+    for (const gid of ['127.0.0.1', 5, new Uint8Array(4)]) {
+      expect(() => {
+        rc.connect({ remote: { qpNum: 1, gid: gid as never } });
+      }).toThrow(/^options\.remote\.gid/);
+    }
     expect(() => {
       ud.activate({} as never);
     }).toThrow(/options\.qkey/);

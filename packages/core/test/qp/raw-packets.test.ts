@@ -1,6 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { native } from '../../src/base/native.js';
 import {
   FlowAttrType,
+  type FlowSpec,
   type QueuePair,
   QpState,
   QpType,
@@ -64,6 +66,24 @@ describe('raw packets of the software NIC', () => {
     const [wc] = await take(cq, 1);
     expect(wc).toMatchObject({ ok: true, byteLen: 50, qpNum: receiver.qpNum, flowTag: 42 });
     expect([...b.mr.bytes.subarray(4096, 4096 + 50)]).toEqual([...frame(7)]);
+  });
+
+  it('compare all bits that a field has, and no others', () => {
+    const qp = raw(bench());
+    const create = vi.spyOn(native, 'createFlow').mockReturnValue(-95);
+    const specs: FlowSpec[] = [
+      { type: 'ipv6', val: { flowLabel: 5, nextHdr: 17 } },
+      { type: 'vxlanTunnel', val: { tunnelId: 42 } },
+    ];
+    expect(() => qp.createFlow({ specs })).toThrow(/EOPNOTSUPP/);
+    const sent = create.mock.calls[0]?.[2] as unknown as { val: Uint8Array; mask: Uint8Array }[];
+    expect(Buffer.from(sent[0]?.mask ?? []).toString('hex', 32)).toBe('000fffffff000000');
+    expect(Buffer.from(sent[1]?.val ?? []).toString('hex')).toBe('0000002a');
+    expect(Buffer.from(sent[1]?.mask ?? []).toString('hex')).toBe('00ffffff');
+    create.mockRestore();
+    const wrong = (spec: object) => () => qp.createFlow({ specs: [spec as FlowSpec] });
+    expect(wrong({ type: 'vxlanTunnel', val: { tunnelId: 42 << 24 } })).toThrow(/^attr\.specs\[0\]\.val\.tunnelId/);
+    expect(wrong({ type: 'udp', mask: { dstPort: 0xffff } })).toThrow(/^attr\.specs\[0\]\.mask\.dstPort has no val/);
   });
 
   it('refuse a flow of another queue pair, and an unknown one, and say why', () => {

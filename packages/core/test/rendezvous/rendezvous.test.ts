@@ -32,6 +32,40 @@ const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 /** A dial that gives up soon: a connection, or the code of its error, which is that of the signal if the server lets it wait. */
 const attempt = ({ port }: Server) => dial({ port, signal: AbortSignal.timeout(500) }).catch(codeOf);
 
+it('takes undefined for left out, and says what is wrong before the peer hears of it', async () => {
+  const server = await serve({ receive: {} });
+  const dialled = dial({ port: server.port });
+  const request = await next(server);
+  for (const options of [null, { cap: null }, { cap: { maxSendWR: 4 } }, { privateData: 5n }, { privateData: open }])
+    await expect(request.accept(options as never)).rejects.toThrow(/^options(\.cap(\.maxSendWR)?|\.privateData)? /);
+  const accepted = kept(await request.accept({ receive: undefined, timeout: undefined } as never));
+  const client = kept(await dialled);
+  expect(accepted.messages.slots).toBeGreaterThan(0);
+  await expect(client.send('x', null as never)).rejects.toThrow(/^options must be an object/);
+  const circular: Record<string, unknown> = {};
+  circular['self'] = circular;
+  await expect(dial({ port: server.port, privateData: circular })).rejects.toThrow(/^options\.privateData is no JSON/);
+  const stop = new AbortController();
+  const aborted = listen({ signal: stop.signal });
+  stop.abort('enough');
+  await expect(aborted).rejects.toBe('enough');
+});
+
+it('copies the data of messages that wait for a buffer, a Buffer too', async () => {
+  const [one, two] = await both({ receive: { slots: 64, size: 64 } });
+  const texts = Array.from({ length: 24 }, (_, i) => `message ${i}`);
+  const sent = texts.map((text) => {
+    const data = Buffer.from(text);
+    const promise = one.send(data);
+    data.fill(0);
+    return promise;
+  });
+  const got: (string | undefined)[] = [];
+  while (got.length < texts.length) got.push((await two.messages.next())?.text());
+  await Promise.all(sent);
+  expect(got).toEqual(texts);
+});
+
 /** Both ends of a connection. */
 async function both(options: ListenOptions = {}): Promise<[Connection, Connection]> {
   const server = await serve(options);

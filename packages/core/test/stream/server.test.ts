@@ -31,6 +31,9 @@ describe('a server', () => {
     const { server, port, errors } = await hindered();
     expect(await closing(server)).toMatchObject({ code: 'ERR_SERVER_NOT_RUNNING' });
     expect(await closing(server)).toMatchObject({ code: 'ERR_SERVER_NOT_RUNNING' });
+    server.listen(0);
+    const both = await Promise.all([closing(server), closing(server)]);
+    expect(both).toMatchObject([undefined, { code: 'ERR_SERVER_NOT_RUNNING' }]);
     server.listen(port);
     await expect.poll(() => errors).toMatchObject([{ code: 'EADDRINUSE' }]);
     expect(await closing(server)).toMatchObject({ code: 'ERR_SERVER_NOT_RUNNING' });

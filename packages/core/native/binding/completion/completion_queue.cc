@@ -42,6 +42,11 @@ void put(std::uint8_t* record, std::size_t offset, T value) {
   std::memcpy(record + offset, &value, sizeof value);
 }
 
+// Of a request whose completion says how many bytes came.
+bool has_length(ibv_wc_opcode opcode) {
+  return opcode == IBV_WC_RDMA_READ || opcode == IBV_WC_COMP_SWAP || opcode == IBV_WC_FETCH_ADD;
+}
+
 // The errno of a poll whose result is no number of completions. rdma-core's stub for providers without poll_cq returns
 // EOPNOTSUPP, a positive number, and writes no completion. A negative result comes with errno at best.
 int poll_error(int result) {
@@ -57,22 +62,30 @@ void CompletionQueue::write_record(const ibv_wc& wc, const Extras& extras, std::
       queue != nullptr) {
     id = queue->retire(wc);
   }
-  const std::uint32_t imm_data = (wc.wc_flags & IBV_WC_WITH_IMM) != 0 ? ntohl(wc.imm_data) : wc.invalidated_rkey;
+  // Providers write what belongs to the completion; the rest of a plain one is what the array had. An extended one is
+  // read field by field.
+  const bool ok = wc.status == IBV_WC_SUCCESS;
+  const bool received = ok && (wc.opcode & IBV_WC_RECV) != 0;
+  const bool whole = extended_ != nullptr || received;
+  const bool sized = received || (ok && has_length(wc.opcode));
+  const unsigned wc_flags = whole || ok ? wc.wc_flags : 0u;
+  const bool immediate = (wc_flags & (IBV_WC_WITH_IMM | IBV_WC_WITH_INV)) != 0;
+  const std::uint32_t imm_data = (wc_flags & IBV_WC_WITH_IMM) != 0 ? ntohl(wc.imm_data) : wc.invalidated_rkey;
   put(record, offsetof(CompletionRecord, wr_id), id.value);
   put(record, offsetof(CompletionRecord, status), std::uint32_t{wc.status});
-  put(record, offsetof(CompletionRecord, opcode), std::uint32_t{wc.opcode});
+  put(record, offsetof(CompletionRecord, opcode), whole || ok ? std::uint32_t{wc.opcode} : 0);
   // Of a success ibv_poll_cq leaves it as it was; an extended queue has the flow's tag there.
-  const bool told = extended_ != nullptr || wc.status != IBV_WC_SUCCESS;
+  const bool told = extended_ != nullptr || !ok;
   put(record, offsetof(CompletionRecord, vendor_err), told ? wc.vendor_err : 0);
-  put(record, offsetof(CompletionRecord, byte_len), wc.byte_len);
-  put(record, offsetof(CompletionRecord, imm_data), imm_data);
+  put(record, offsetof(CompletionRecord, byte_len), sized ? wc.byte_len : 0);
+  put(record, offsetof(CompletionRecord, imm_data), immediate ? imm_data : 0);
   put(record, offsetof(CompletionRecord, qp_num), wc.qp_num);
-  put(record, offsetof(CompletionRecord, src_qp), wc.src_qp);
-  put(record, offsetof(CompletionRecord, wc_flags), std::uint32_t{wc.wc_flags});
-  put(record, offsetof(CompletionRecord, pkey_index), wc.pkey_index);
-  put(record, offsetof(CompletionRecord, slid), wc.slid);
-  put(record, offsetof(CompletionRecord, sl), wc.sl);
-  put(record, offsetof(CompletionRecord, dlid_path_bits), wc.dlid_path_bits);
+  put(record, offsetof(CompletionRecord, src_qp), whole ? wc.src_qp : 0);
+  put(record, offsetof(CompletionRecord, wc_flags), std::uint32_t{wc_flags});
+  put(record, offsetof(CompletionRecord, pkey_index), whole ? wc.pkey_index : std::uint16_t{0});
+  put(record, offsetof(CompletionRecord, slid), whole ? wc.slid : std::uint16_t{0});
+  put(record, offsetof(CompletionRecord, sl), whole ? wc.sl : std::uint8_t{0});
+  put(record, offsetof(CompletionRecord, dlid_path_bits), whole ? wc.dlid_path_bits : std::uint8_t{0});
   const unsigned flags = (id.is_number ? unsigned{kIdIsNumber} : 0) | (extras.has_tag ? unsigned{kHasTag} : 0);
   put(record, offsetof(CompletionRecord, flags), static_cast<std::uint16_t>(flags));
   put(record, offsetof(CompletionRecord, timestamp), extras.timestamp);

@@ -248,7 +248,8 @@ Napi::Value cmd_fd(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), take<Context>(info, 0)->ctx()->cmd_fd);
 }
 
-// importDevice(library, fd): handle | -errno. The context closes its descriptor, so it gets a duplicate.
+// importDevice(library, fd, name): handle | -errno, ENXIO for the descriptor of a device of another name. The context
+// closes its descriptor, so it gets a duplicate.
 Napi::Value import_device(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto library = unwrap_library(env, info[0]);
@@ -262,7 +263,11 @@ Napi::Value import_device(const Napi::CallbackInfo& info) {
     ::close(fd);
     return failure(env, error);
   }
-  return wrap_object(env, std::make_shared<Context>(Environment::of(env), library, context));
+  const auto imported = std::make_shared<Context>(Environment::of(env), library, context);
+  if (info[2].As<Napi::String>().Utf8Value() != library->functions().get_device_name(context->device)) {
+    return failure(env, ENXIO);
+  }
+  return wrap_object(env, imported);
 }
 
 }  // namespace

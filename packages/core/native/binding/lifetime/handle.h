@@ -73,7 +73,9 @@ const char* kind_name(verbs_core_kind kind);
 // Some providers give NULL without setting errno.
 int creation_error();
 
-// Small unforgeable names for objects: an index with a generation, so that a stale id finds nothing.
+// Small unforgeable names for objects: an index with a generation, so that a stale id finds nothing. A batch keeps the
+// ids of its requests for as long as the program likes, so an index rests before it is used again: an id comes back
+// after 16 million others.
 
 template <typename T>
 class IdTable {
@@ -81,16 +83,15 @@ class IdTable {
   // Never 0.
   std::uint32_t insert(T* object) {
     std::uint32_t index;
-    if (free_.empty()) {
+    if (resting_ > kRest || (resting_ != 0 && slots_.size() > kMaxIndex)) {
+      index = oldest_;
+      oldest_ = slots_[index].next;
+      resting_--;
+    } else {
       index = static_cast<std::uint32_t>(slots_.size());
       if (index > kMaxIndex) return 0;
       slots_.push_back({});
-    } else {
-      index = free_.back();
-      free_.pop_back();
     }
-    // Room for giving it back, so that Erase cannot fail.
-    free_.reserve(slots_.size());
     Slot& slot = slots_[index];
     slot.object = object;
     return slot.generation << kIndexBits | index;
@@ -105,22 +106,30 @@ class IdTable {
 
   void erase(std::uint32_t id) {
     if (find(id) == nullptr) return;
-    Slot& slot = slots_[id & kMaxIndex];
+    const std::uint32_t index = id & kMaxIndex;
+    Slot& slot = slots_[index];
     slot.object = nullptr;
     slot.generation = slot.generation == kMaxGeneration ? 1 : slot.generation + 1;
-    free_.push_back(id & kMaxIndex);
+    (resting_ == 0 ? oldest_ : slots_[newest_].next) = index;
+    newest_ = index;
+    resting_++;
   }
 
  private:
   static constexpr unsigned kIndexBits = 22;  // four million live objects, a thousand generations
   static constexpr std::uint32_t kMaxIndex = (1u << kIndexBits) - 1;
   static constexpr std::uint32_t kMaxGeneration = (1u << (32 - kIndexBits)) - 1;
+  static constexpr std::uint32_t kRest = 1u << 14;
   struct Slot {
     T* object = nullptr;
     std::uint32_t generation = 1;
+    std::uint32_t next = 0;  // of one that rests: the one that was given back after it
   };
   std::vector<Slot> slots_;
-  std::vector<std::uint32_t> free_;
+  // Those that rest, from the oldest.
+  std::uint32_t oldest_ = 0;
+  std::uint32_t newest_ = 0;
+  std::uint32_t resting_ = 0;
 };
 
 // The state of the addon for one JavaScript environment (the main thread or a worker). Environments share nothing.

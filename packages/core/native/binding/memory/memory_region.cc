@@ -68,7 +68,8 @@ MemoryRegion::Bytes MemoryRegion::bytes_of(const Napi::Value& view) {
 
 MemoryRegion::Memory MemoryRegion::owner_of(const Napi::Value& view, const Bytes& bytes) {
   const Napi::Env env = view.Env();
-  Memory memory{.block = MemoryBlock::find(*Environment::of(env), bytes.data, bytes.length)};
+  Memory memory{.block = MemoryBlock::find(*Environment::of(env), bytes.data, bytes.length),
+                .data = static_cast<std::byte*>(bytes.data)};
   if (memory.block != nullptr) return memory;
   napi_ref reference = nullptr;
   if (napi_create_reference(env, view, 1, &reference) != napi_ok) throw Napi::Error::New(env);
@@ -183,8 +184,8 @@ Napi::Value alloc_mr(const Napi::CallbackInfo& info) {
   if (block == nullptr) return failure(env, errno);
   if (mr == nullptr) return failure(env, creation_error());
   tell_kept(*pd, mr, block);
-  auto region = std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{.block = block}, range_of(wanted),
-                                               MemoryRegion::deregister);
+  auto region = std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{.block = block, .data = block->data()},
+                                               range_of(wanted), MemoryRegion::deregister);
 
   const Napi::Value buffer = buffer_of(env, block);
   if (buffer.IsUndefined()) return buffer;
@@ -208,8 +209,8 @@ Napi::Value reg_mr(const Napi::CallbackInfo& info) {
       env, std::make_shared<MemoryRegion>(pd, mr, std::move(memory), range_of(wanted), MemoryRegion::deregister));
 }
 
-// reregMr(mr, flags, pd | undefined, view | undefined, access | undefined): like regMr | [valid, -errno]. `valid`:
-// the region is unchanged.
+// reregMr(mr, flags, pd | undefined, view | undefined, access | undefined): like regMr | [valid, -errno, like regMr |
+// undefined]. `valid`: the region can be used: as it is described now, or unchanged.
 Napi::Value rereg_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto region = take<MemoryRegion>(info, 0);
@@ -226,17 +227,24 @@ Napi::Value rereg_mr(const Napi::CallbackInfo& info) {
   errno = 0;
   const int error =
       region->context().functions().rereg_mr(region->mr(), flags, pd->pd(), bytes.data, bytes.length, access);
-  if (error != 0) {
-    Napi::Array result = Napi::Array::New(env, 2);
-    result.Set(1u, -creation_error());
-    result.Set(0u, Napi::Boolean::New(env, error >= IBV_REREG_MR_ERR_DO_FORK_OLD));
+  const auto failed = [&](bool valid, Napi::Value described, int reason) {
+    Napi::Array result = Napi::Array::New(env, 3);
+    result.Set(0u, Napi::Boolean::New(env, valid));
+    result.Set(1u, -reason);
+    result.Set(2u, described);
     return result;
-  }
+  };
+  const int reason = error == 0 ? 0 : creation_error();
+  // Where only the old memory's protection from fork could not be taken back, the new region is the valid one.
+  const bool changed = error == 0 || error == IBV_REREG_MR_ERR_DO_FORK_OLD;
+  if (!changed) return failed(error >= IBV_REREG_MR_ERR_DONT_FORK_NEW, env.Undefined(), reason);
   tell_kept(*pd, region->mr(), memory.block);
   MemoryRegion::Range range = region->range();
   if (moved) range = {reinterpret_cast<std::uintptr_t>(bytes.data), bytes.length};
   region->become(pd, std::move(memory), range);
-  return MemoryRegion::describe(env, region);
+  const Napi::Value described = MemoryRegion::describe(env, region);
+  if (error != 0) return failed(true, described, reason);
+  return described;
 }
 
 // isBlock(view: Uint8Array): does the memory come from allocMr?

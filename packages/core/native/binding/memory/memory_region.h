@@ -29,6 +29,8 @@ class MemoryRegion final : public Object {
     std::shared_ptr<Object> object = nullptr;
     // The hints for its transfers (ibv_dmah).
     std::shared_ptr<Object> dma_handle = nullptr;
+    // The first byte in this process; null where it has none (device memory, a dma-buf, another process' region).
+    std::byte* data = nullptr;
   };
   // The addresses that the region's keys are good for.
   struct Range {
@@ -46,6 +48,7 @@ class MemoryRegion final : public Object {
   ibv_mr* mr() const { return mr_; }
   std::uint32_t id() const { return id_; }
   std::uint64_t start() const { return range_.start; }
+  std::byte* data() const { return memory_.data; }
   bool contains(std::uint64_t offset, std::uint64_t length) const {
     return offset <= range_.length && length <= range_.length - offset;
   }

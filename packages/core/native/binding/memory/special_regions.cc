@@ -88,7 +88,7 @@ Napi::Value reg_buf_mr(const Napi::CallbackInfo& info) {
   ibv_mr* mr = reg(pd->pd(), buffer->buf(), start, length, access);
   if (mr == nullptr) return failure(env, creation_error());
   return MemoryRegion::describe(
-      env, std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{.object = buffer},
+      env, std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{.object = buffer, .data = start},
                                           range_of(access, reinterpret_cast<std::uintptr_t>(start), length),
                                           MemoryRegion::deregister));
 }
@@ -135,6 +135,7 @@ Napi::Value reg_mr_ex(const Napi::CallbackInfo& info) {
       buffer = take<LibraryBuffer>(env, buf);
       if (!is_in(*buffer, *pd, offset, attr.length)) return failure(env, EINVAL);
       memory.object = buffer;
+      memory.data = buffer->data() + offset;
       attr.comp_mask = MrInitAttr::kAddr | MrInitAttr::kBuf;
       attr.addr = buffer->data() + offset;
       attr.buf = buffer->buf();
@@ -163,7 +164,8 @@ Napi::Value reg_mr_ex(const Napi::CallbackInfo& info) {
                                           MemoryRegion::deregister));
 }
 
-// importMr(pd, mrHandle): like regMr. The library reports its range; the exporter keeps its memory alive.
+// importMr(pd, mrHandle, addr: bigint): like regMr. The library reports the length, and not the address that the keys
+// are good for; the exporter keeps its memory alive.
 Napi::Value import_mr(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const auto pd = take<ProtectionDomain>(info, 0);
@@ -172,7 +174,7 @@ Napi::Value import_mr(const Napi::CallbackInfo& info) {
   errno = 0;
   ibv_mr* mr = functions.import_mr(pd->pd(), number_of<std::uint32_t>(info[1]));
   if (mr == nullptr) return failure(env, creation_error());
-  const MemoryRegion::Range range{reinterpret_cast<std::uintptr_t>(mr->addr), mr->length};
+  const MemoryRegion::Range range{u64_of(info[2]), mr->length};
   Napi::Object result = MemoryRegion::describe(
       env, std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{}, range, unimport_region));
   result.Set("length", static_cast<double>(range.length));

@@ -20,7 +20,7 @@ static_assert(std::endian::native == std::endian::little);
 // The header of a batch. A post call reads `first` and `slot`, and writes `posted` and `sge`.
 struct BatchHeader {
   std::uint32_t posted;  // number of requests that the C library took
-  std::uint32_t sge;     // index of the element at fault, if the error is of an element
+  std::uint32_t sge;     // index of the element at fault; after an errno that of the request, behind the posted ones
   std::uint32_t first;   // slot of the first request
   std::uint32_t slot;    // bytes of a slot; 0: the records lie one behind the other
 };
@@ -110,6 +110,7 @@ enum PostError : int {
   kBadLength = -9,       // ATOMIC_WRITE without exactly one element of 8 bytes
   kNotWritten = -10,     // the slot holds no request
   kOtherDomain = -11,    // the address handle is of another protection domain
+  kNoLocalMemory = -12,  // the process has no memory of the region, from which inline data could be taken
 };
 
 }  // namespace verbs::core

@@ -28,11 +28,12 @@ int SendPoster::post(const Context& context, Cursor& cursor, std::uint32_t count
       cursor, count, *queue_, requests_, [&](std::uint32_t index) { return stage(context, cursor, index); },
       [&](ibv_send_wr* first, ibv_send_wr** bad) {
         // The inline ibv_post_send, spelled out: a function of the context.
-        const int error = extended_.qp != nullptr ? post_extended(extended_.qp, first, bad)
+        const int error = extended_.qp != nullptr ? post_extended(extended_, first, bad)
                                                   : qp_->context->ops.post_send(qp_, first, bad);
-        if (binds_) store_keys(first, error == 0 ? nullptr : *bad);
+        if (binds_) store_keys(first, error == 0 ? nullptr : extended_.qp != nullptr ? first : *bad);
         return error;
-      });
+      },
+      extended_.qp != nullptr);
 }
 
 // A window has its old key in ibv_mw.rkey until its bind is posted, since providers send that as the current key; the
@@ -77,7 +78,11 @@ int SendPoster::stage(const Context& context, Cursor& cursor, std::uint32_t inde
   wr.opcode = static_cast<ibv_wr_opcode>(record.opcode);
   wr.send_flags = record.send_flags;
   wr.sg_list = sges_.data() + std::size_t{index} * queue_->max_sge();
-  if (const int error = stage_sges(context, *queue_, cursor, record.num_sge, wr.sg_list, &wr.num_sge)) return error;
+  const bool copied =
+      (record.send_flags & IBV_SEND_INLINE) != 0 || (record.opcode == IBV_WR_ATOMIC_WRITE && extended_.qp != nullptr);
+  const Reader reader = copied ? Reader::kLibrary : Reader::kAdapter;
+  const int refused = stage_sges(context, *queue_, cursor, record.num_sge, wr.sg_list, &wr.num_sge, reader);
+  if (refused != 0) return refused;
   if (const int error = stage_operation(context, record, wr)) return error;
   if (qp_->qp_type == IBV_QPT_XRC_SEND) wr.qp_type.xrc.remote_srqn = record.remote_srqn;
   return qp_->qp_type == IBV_QPT_UD ? stage_address(context, record, wr) : 0;
@@ -117,7 +122,7 @@ int SendPoster::stage_operation(const Context& context, const SendRecord& record
     case IBV_WR_BIND_MW:
       return stage_bind(context, record, wr);
     case kWrFlush:
-      if (!extended_.flush) return EOPNOTSUPP;
+      if ((extended_.operations & kWithFlush) == 0) return EOPNOTSUPP;
       wr.wr.atomic.remote_addr = record.remote_addr;
       wr.wr.atomic.rkey = record.rkey;
       wr.wr.atomic.compare_add = record.compare_add;
@@ -239,6 +244,12 @@ bool begin(ibv_qp_ex* qp, const ibv_send_wr& wr) {
   }
 }
 
+// The bit of ibv_qp_create_send_ops_flags.
+std::uint64_t operation_of(ibv_wr_opcode opcode) {
+  if (opcode == kWrFlush) return kWithFlush;
+  return opcode == IBV_WR_ATOMIC_WRITE ? std::uint64_t{IBV_QP_EX_WITH_ATOMIC_WRITE} : std::uint64_t{1} << opcode;
+}
+
 bool has_data(const ibv_send_wr& wr) {
   return wr.opcode != IBV_WR_ATOMIC_WRITE && wr.opcode != IBV_WR_LOCAL_INV && wr.opcode != IBV_WR_BIND_MW &&
          wr.opcode != kWrFlush;
@@ -256,13 +267,16 @@ bool build(ibv_qp_ex* qp, const ibv_send_wr& wr) {
 
 }  // namespace
 
-int post_extended(ibv_qp_ex* qp, ibv_send_wr* first, ibv_send_wr** bad) {
+int post_extended(const ExtendedCalls& calls, ibv_send_wr* first, ibv_send_wr** bad) {
+  ibv_qp_ex* const qp = calls.qp;
   *bad = first;
   ibv_wr_start(qp);
   for (const ibv_send_wr* wr = first; wr != nullptr; wr = wr->next) {
     qp->wr_id = wr->wr_id;
     qp->wr_flags = wr->send_flags;
-    if (!build(qp, *wr)) {
+    // Some providers call their builder, and tell of the request that has none when all are complete.
+    if ((calls.operations & operation_of(wr->opcode)) == 0 || !build(qp, *wr)) {
+      *bad = const_cast<ibv_send_wr*>(wr);
       ibv_wr_abort(qp);
       return EOPNOTSUPP;
     }

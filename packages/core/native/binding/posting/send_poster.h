@@ -21,11 +21,12 @@ inline constexpr std::uint64_t kWithFlush = 1u << 11;
 // The extended post calls of a queue pair, if it was created for them.
 struct ExtendedCalls {
   ibv_qp_ex* qp = nullptr;
-  bool flush = false;  // kWithFlush was among its operations
+  std::uint64_t operations = 0;  // that it was created for: of ibv_qp_create_send_ops_flags, and kWithFlush
 };
 
-// Posts a chain of requests in one bracket: all of them, or on an error none. 0 or an errno; then *bad is the first.
-int post_extended(ibv_qp_ex* qp, ibv_send_wr* first, ibv_send_wr** bad);
+// Posts a chain of requests in one bracket: all of them, or on an error none. 0 or an errno; then *bad is the one at
+// fault, as far as that is known, else the first.
+int post_extended(const ExtendedCalls& calls, ibv_send_wr* first, ibv_send_wr** bad);
 
 class SendPoster {
  public:

@@ -50,9 +50,13 @@ class Cursor {
   std::uint32_t number_ = 0;
 };
 
+// What reads the elements: the adapter, by the region's keys; or a call of the library, which takes the address in the
+// process, whatever address the keys have.
+enum class Reader : std::uint8_t { kAdapter, kLibrary };
+
 // The elements of the request staged last, from the cursor. 0 or a PostError.
 inline int stage_sges(const Context& context, RequestQueue& queue, Cursor& cursor, std::uint32_t count, ibv_sge* sges,
-                      int* used) {
+                      int* used, Reader reader = Reader::kAdapter) {
   if (count > queue.max_sge()) return kTooManySge;
   const IdTable<MemoryRegion>& regions = context.environment().memory_regions;
   *used = 0;
@@ -67,6 +71,10 @@ inline int stage_sges(const Context& context, RequestQueue& queue, Cursor& curso
     if (record.length == 0) continue;
     ibv_sge& sge = sges[(*used)++];
     sge.addr = region->start() + record.offset;
+    if (reader == Reader::kLibrary) {
+      if (region->data() == nullptr) return kNoLocalMemory;
+      sge.addr = reinterpret_cast<std::uintptr_t>(region->data()) + record.offset;
+    }
     sge.length = record.length;
     sge.lkey = region->mr()->lkey;
     queue.hold(*region);
@@ -76,10 +84,11 @@ inline int stage_sges(const Context& context, RequestQueue& queue, Cursor& curso
 
 // As in C, the requests before a rejected one are posted. `stage(i)` fills requests[i] from the cursor and returns 0
 // or a PostError; `post` is the library's call. Returns 0, a positive errno of the library, or a PostError;
-// cursor.header says how far it came.
+// cursor.header says how far it came, and after an error of the library which of the requests behind that is at fault.
+// `whole`: the library posts all that it is given, or nothing.
 template <typename Request, typename Stage, typename Post>
 int post_chunks(Cursor& cursor, std::uint32_t count, RequestQueue& queue, std::vector<Request>& requests, Stage stage,
-                Post post) {
+                Post post, bool whole = false) {
   std::uint32_t& posted = cursor.header.posted;
   if (requests.empty() && count != 0) return kQueueFull;
   while (posted < count) {
@@ -96,12 +105,17 @@ int post_chunks(Cursor& cursor, std::uint32_t count, RequestQueue& queue, std::v
       Request* bad = nullptr;
       error = post(requests.data(), &bad);
       // rdma-core's stub leaves `bad` as it is.
-      if (error != 0) taken = bad == nullptr ? 0 : std::min(staged, static_cast<std::uint32_t>(bad - requests.data()));
+      if (error != 0) {
+        const std::ptrdiff_t at = bad == nullptr ? 0 : bad - requests.data();
+        taken = whole ? 0 : std::min(staged, static_cast<std::uint32_t>(at));
+        cursor.header.sge = whole ? static_cast<std::uint32_t>(at) : 0;
+      }
     }
     queue.commit(taken);
     posted += taken;
     // Providers give a positive errno; some give it negated.
     if (error != 0) return error < 0 ? -error : error;
+    if (refusal > 0) cursor.header.sge = 0;
     if (refusal != 0) return refusal;
   }
   return 0;

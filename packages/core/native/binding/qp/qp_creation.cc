@@ -154,7 +154,7 @@ Napi::Value create_qp_by(Napi::Env env, const Fields& given, const VendorMake* v
     const auto to_extended = context.functions().qp_to_qp_ex;
     const bool wanted = (extended.mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
     if (qp != nullptr && wanted && to_extended != nullptr) builders.qp = to_extended(qp);
-    builders.flush = builders.qp != nullptr && (extended.send_ops_flags & kWithFlush) != 0;
+    builders.operations = builders.qp != nullptr ? extended.send_ops_flags : 0;
   } else {
     errno = EOPNOTSUPP;
   }
