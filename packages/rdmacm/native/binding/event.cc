@@ -108,6 +108,8 @@ Napi::Value get_cm_event(const Napi::CallbackInfo& info) {
   result.Set("event", number(env, event->event));
   result.Set("status", event->status);
   if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+    // It is known here from now on: libraries keep the events of one that is not to themselves.
+    event->id->context = event->id;
     result.Set("made", Id::wrap(env, library, event->id, channel));
   }
   result.Set("id", key_of(env, event->id));

@@ -130,28 +130,6 @@ int resolve(Id& id, const sockaddr* source, const sockaddr* to) {
   return 0;
 }
 
-// As the kernel answers for RoCE, where nobody is asked.
-int set_route(Id& id) {
-  auto* record = static_cast<ibv_sa_path_rec*>(std::calloc(1, sizeof(ibv_sa_path_rec)));
-  if (!record) return ENOMEM;
-  const rdma_ib_addr& address = id.cm.route.addr.addr.ibaddr;
-  record->sgid = address.sgid;
-  record->dgid = address.dgid;
-  record->hop_limit = 64;
-  record->traffic_class = id.traffic_class;
-  record->reversible = 1;
-  record->numb_path = 1;
-  record->pkey = 0xffff;
-  record->mtu_selector = record->rate_selector = record->packet_life_time_selector = 2;  // exactly
-  record->mtu = id.path_mtu;
-  record->rate = IBV_RATE_100_GBPS;
-  record->packet_life_time = 16;
-  std::free(id.cm.route.path_rec);
-  id.cm.route.path_rec = record;
-  id.cm.route.num_paths = 1;
-  return 0;
-}
-
 int resolve_route(Id& id, int timeout) {
   if (id.state != State::kAddressResolved || timeout == 0) return EINVAL;
   std::unique_ptr<Event> event = make_event(id);

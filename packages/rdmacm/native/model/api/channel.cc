@@ -14,14 +14,15 @@
 namespace verbs::rdmacm::model {
 namespace {
 
-// What a request's identifier still lacks. False if the address is gone meanwhile.
-bool complete_requested(Id& id) {
+// What a request's identifier still lacks. Its place has no device if the address is gone meanwhile.
+void complete_requested(Id& id) {
   Gid gid;
   std::copy_n(id.path.sgid, gid.size(), gid.begin());
   Device& device = *id.device();
   id.cm.verbs = device.verbs;
   id.cm.pd = device.pd;
-  return find_address(device, gid, &id.place);
+  find_address(device, gid, &id.place);
+  if (!id.is_datagram() && set_route(id) != 0) throw std::bad_alloc();  // the event stays
 }
 
 // The peer has accepted: the library connects the queue pair and confirms. A program without one of the library's does
@@ -42,7 +43,7 @@ void receive_response(Event& event) {
 
 void join(Event& event) {
   Id& id = *of(event.ibv.id);
-  if (!id.cm.qp) return;
+  if (!id.cm.qp || event.group->sends_only) return;
   const ibv_gid& group = event.ibv.param.ud.ah_attr.grh.dgid;
   const int error = soft()->attach_mcast(id.cm.qp, &group, 0);
   if (error == ENOMEM) throw std::bad_alloc();  // the event stays
@@ -52,17 +53,18 @@ void join(Event& event) {
     return;
   }
   const std::lock_guard guard(Library::get().mutex);
-  for (Group& known : id.groups) {
-    if (std::equal(known.gid.begin(), known.gid.end(), group.raw)) known.attached = true;
-  }
+  event.group->attached = true;
 }
 
-// The work that the library does in the program's thread before the program sees the event.
-void prepare(Event& event) {
+// The work that the library does in the program's thread before the program sees the event. False and errno: the event
+// stays.
+bool prepare(Event& event) {
   switch (event.ibv.event) {
     case RDMA_CM_EVENT_CONNECT_REQUEST:
       complete_requested(*of(event.ibv.id));
       show(*of(event.ibv.id));
+      // The identifier is synchronous, like the one that listens: that one's channel ends with it.
+      if (event.id->is_sync()) return rdma_migrate_id(event.ibv.id, nullptr) == 0;
       break;
     case RDMA_CM_EVENT_CONNECT_RESPONSE:
       receive_response(event);
@@ -79,6 +81,14 @@ void prepare(Event& event) {
     default:
       break;
   }
+  return true;
+}
+
+// Under the lock.
+void count_reported(Event& event, int more) {
+  event.id->reported += static_cast<unsigned>(more);
+  if (event.group) event.group->reported += static_cast<unsigned>(more);
+  if (more < 0) Library::get().acknowledged.notify_all();
 }
 
 // The request came before its service.
@@ -95,8 +105,7 @@ void put_back(Channel& channel, std::unique_ptr<Event> event) {
   rdma_cm_id* abandoned = nullptr;
   {
     const std::lock_guard guard(library.mutex);
-    --event->id->reported;
-    library.acknowledged.notify_all();
+    count_reported(*event, -1);
     if (library.has(event->id)) {
       if (requested) ++event->id->pending;
       channel.push_front(std::move(event));
@@ -105,6 +114,11 @@ void put_back(Channel& channel, std::unique_ptr<Event> event) {
     }
   }
   if (abandoned) rdma_destroy_id(abandoned);
+}
+
+bool is_withdrawn(const Event& event) {
+  const std::lock_guard guard(Library::get().mutex);
+  return event.ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST && of(event.ibv.id)->withdrawn;
 }
 
 int get_event(Channel& channel, rdma_cm_event** result) {
@@ -116,17 +130,26 @@ int get_event(Channel& channel, rdma_cm_event** result) {
       const std::lock_guard guard(library.mutex);
       event = channel.pop();
       if (!event) continue;
-      ++event->id->reported;
+      count_reported(*event, 1);
       if (event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST) --event->id->pending;
+    }
+    if (is_withdrawn(*event)) {
+      rdma_destroy_id(event->ibv.id);
+      const std::lock_guard guard(library.mutex);
+      count_reported(*event, -1);
+      continue;
     }
     try {
       if (is_early(*event) && connect_again(*event->id)) {
         const std::lock_guard guard(library.mutex);
-        --event->id->reported;
-        library.acknowledged.notify_all();
+        count_reported(*event, -1);
         continue;
       }
-      prepare(*event);
+      if (!prepare(*event)) {
+        const int error = errno;
+        put_back(channel, std::move(event));
+        return fail(error);
+      }
     } catch (...) {
       put_back(channel, std::move(event));
       throw;
@@ -194,6 +217,7 @@ int rdma_ack_cm_event(rdma_cm_event* event) {
       const std::lock_guard guard(library.mutex);
       if (!library.acknowledge(acknowledged)) return fail(EINVAL);
       ++acknowledged->id->acknowledged;
+      if (acknowledged->group) --acknowledged->group->reported;
       library.acknowledged.notify_all();
     }
     delete acknowledged;

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <new>
 #include <optional>
-#include <utility>
 
 #include "model/device/soft.h"
 #include "model/id/callback.h"
@@ -48,15 +47,21 @@ std::uint8_t ack_timeout_of(const Id& id) {
   return static_cast<std::uint8_t>(id.chosen_ack_timeout >= 0 ? id.chosen_ack_timeout & 0x1f : kPacketLifeTime + 1);
 }
 
-// EINVAL if a value is above what the device has.
-int take_depths(Id& id, const rdma_conn_param* param) {
+struct Depths {
+  std::uint8_t responder_resources, initiator_depth;
+};
+
+// `most` is what RDMA_MAX_RESP_RES and RDMA_MAX_INIT_DEPTH stand for. EINVAL if a value is above what the device has.
+int take_depths(Id& id, const rdma_conn_param* param, const Depths& most) {
   const Device& device = *id.device();
   const std::uint8_t resources = param ? param->responder_resources : std::uint8_t{RDMA_MAX_RESP_RES};
   const std::uint8_t depth = param ? param->initiator_depth : std::uint8_t{RDMA_MAX_INIT_DEPTH};
   if (resources != RDMA_MAX_RESP_RES && resources > device.max_responder_resources) return EINVAL;
   if (depth != RDMA_MAX_INIT_DEPTH && depth > device.max_initiator_depth) return EINVAL;
-  id.responder_resources = std::min(resources, device.max_responder_resources);
-  id.initiator_depth = std::min(depth, device.max_initiator_depth);
+  id.responder_resources =
+      std::min(resources == RDMA_MAX_RESP_RES ? most.responder_resources : resources, device.max_responder_resources);
+  id.initiator_depth =
+      std::min(depth == RDMA_MAX_INIT_DEPTH ? most.initiator_depth : depth, device.max_initiator_depth);
   return 0;
 }
 
@@ -101,7 +106,7 @@ int connect_datagram(Id& id, const rdma_conn_param* param) {
 
 int connect_reliable(Id& id, const rdma_conn_param* param) {
   if (!id.cm.qp && !param) return EINVAL;
-  if (const int error = take_depths(id, param)) return error;
+  if (const int error = take_depths(id, param, {RDMA_MAX_RESP_RES, RDMA_MAX_INIT_DEPTH})) return error;
   id.retry_count = param ? std::min<std::uint8_t>(param->retry_count, 7) : 7;
   id.ack_timeout = ack_timeout_of(id);
   id.path = path_of(id);
@@ -157,12 +162,7 @@ int connect(Id& id, const rdma_conn_param* param) {
 
 // 0, EINVAL, or the errno of a state change; then the request is still there.
 int prepare_accept(Id& id, const rdma_conn_param* param) {
-  if (param) {
-    if (const int error = take_depths(id, param)) return error;
-  } else {
-    id.responder_resources = std::min(id.responder_resources, id.device()->max_responder_resources);
-    id.initiator_depth = std::min(id.initiator_depth, id.device()->max_initiator_depth);
-  }
+  if (const int error = take_depths(id, param, {id.responder_resources, id.initiator_depth})) return error;
   if (id.chosen_ack_timeout >= 0) id.ack_timeout = ack_timeout_of(id);
   return id.cm.qp ? connect(id) : 0;
 }
@@ -182,6 +182,10 @@ int accept(Id& id, const rdma_conn_param* param) {
   }
   take_qp_num(id, param);
   show(id);
+  {
+    const std::lock_guard guard(Library::get().mutex);
+    id.accepted = true;
+  }
   const int error =
       send_reply(id, param, param ? data_of(param->private_data, param->private_data_len) : verbs_soft_cm_data{});
   if (error == 0) {
@@ -220,8 +224,12 @@ bool verbs::rdmacm::model::connect_again(Id& id) {
   if (id.state != State::kConnecting || id.request.tries >= kTries) return false;
   const auto peer = find_service(id);
   if (!peer) return false;
+  // Another thread may be destroying the identifier: what this one makes meanwhile it releases, when this event is
+  // over.
+  const std::uint32_t rejected = take_connection(id);
+  if (rejected == 0) return false;
   ++id.request.tries;
-  soft()->cm->release(id.cm.verbs, std::exchange(id.connection, 0));
+  soft()->cm->release(id.cm.verbs, rejected);
   std::ranges::copy(*peer, id.cm.route.addr.addr.ibaddr.dgid.raw);
   return send_request(id) == 0;
 }
@@ -245,7 +253,9 @@ int rdma_establish(rdma_cm_id* id) {
 int rdma_accept(rdma_cm_id* id, rdma_conn_param* param) {
   return with_id(id, [&](Id& found) {
     if (const int error = accept(found, param)) return fail(error);
-    return found.is_datagram() ? 0 : complete(found);
+    if (!found.is_datagram()) return complete(found);
+    acknowledge_last(found);
+    return 0;
   });
 }
 
@@ -326,13 +336,9 @@ int listen(Id& id, int backlog) {
   return 0;
 }
 
-// The new identifier is synchronous, like the one that listens.
 int get_request(Id& listener, rdma_cm_id** result) {
   if (!listener.is_sync() || !result) return fail(EINVAL);
-  if (listener.cm.event) {
-    rdma_ack_cm_event(listener.cm.event);
-    listener.cm.event = nullptr;
-  }
+  acknowledge_last(listener);
   rdma_cm_event* event = nullptr;
   if (rdma_get_cm_event(listener.cm.channel, &event) != 0) return -1;
   if (event->status != 0 || event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
@@ -341,16 +347,15 @@ int get_request(Id& listener, rdma_cm_id** result) {
     return fail(error);
   }
   rdma_cm_id* id = event->id;
-  int error = rdma_migrate_id(id, nullptr) == 0 ? 0 : errno;
-  if (error == 0 && listener.qp_attr) {
+  if (listener.qp_attr) {
     ibv_qp_init_attr attr = *listener.qp_attr;
-    if (rdma_create_qp(id, listener.qp_pd, &attr) != 0) error = errno;
-  }
-  if (error != 0) {
-    rdma_ack_cm_event(event);
-    rdma_reject(id, nullptr, 0);
-    rdma_destroy_id(id);
-    return fail(error);
+    if (rdma_create_qp(id, listener.cm.pd, &attr) != 0) {
+      const int error = errno;
+      rdma_ack_cm_event(event);
+      rdma_reject(id, nullptr, 0);
+      rdma_destroy_id(id);
+      return fail(error);
+    }
   }
   id->event = event;
   *result = id;

@@ -1,6 +1,5 @@
 // Identifiers: making, migrating and destroying them.
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -49,23 +48,15 @@ int create(rdma_event_channel* channel, rdma_cm_id** result, void* context, rdma
   return 0;
 }
 
-void acknowledge_last(Id& id) {
-  if (id.cm.event) rdma_ack_cm_event(id.cm.event);
-  id.cm.event = nullptr;
-}
-
 void wait_for_acknowledgements(Id& id, std::unique_lock<std::mutex>& lock) {
-  const soft::Cancellable asleep;
-  // In slices: condition_variable::wait without a time needs a libstdc++ that older distributions lack.
-  while (!Library::get().acknowledged.wait_for(lock, std::chrono::hours(1),
-                                               [&] { return id.reported == id.acknowledged; })) {
-  }
+  Library::get().wait(lock, [&] { return id.reported == id.acknowledged; });
 }
 
-// From here on the connection manager does not know the identifier.
+// From here on the connection manager does not know the identifier, unless another thread repeats its request.
 void withdraw(Id& id) {
   for (const auto& listening : id.listeners) soft()->cm->unlisten(listening->device->verbs, listening->number);
-  if (id.connection != 0) soft()->cm->release(id.device()->verbs, id.connection);
+  id.listeners.clear();
+  if (const std::uint32_t connection = take_connection(id)) soft()->cm->release(id.device()->verbs, connection);
 }
 
 void leave_groups(Id& id) {
@@ -84,9 +75,10 @@ void release(Id& id, EventQueue dropped) {
   while (const std::unique_ptr<Event> event = dropped.pop()) {
     if (event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST) destroy(*of(event->ibv.id));
   }
+  withdraw(id);  // now that no thread has an event of it
   leave_groups(id);
   free_port(id);
-  hide(id);  // now that no thread has an event of it
+  hide(id);
   std::unique_ptr<Channel> abandoned;
   {
     const std::lock_guard guard(library.mutex);
@@ -116,10 +108,23 @@ int destroy(Id& id) {
   return 0;
 }
 
+// With its events, and with the requests among them that the program has not got yet. Under the lock.
+void move(Id& id, Channel& next) {
+  EventQueue moved = id.channel->remove(&id);
+  id.channel = &next;
+  id.cm.channel = &next.ibv;
+  while (std::unique_ptr<Event> event = moved.pop()) {
+    Id* const requested = event->ibv.event == RDMA_CM_EVENT_CONNECT_REQUEST ? of(event->ibv.id) : nullptr;
+    next.push(std::move(event));
+    if (requested) move(*requested, next);
+  }
+}
+
 int migrate(Id& id, rdma_event_channel* channel) {
   Library& library = Library::get();
   std::unique_ptr<Channel> own;
   if (!channel) {
+    if (id.is_sync()) return fail(EINVAL);
     own = Channel::open();
     if (!own) return -1;
   }
@@ -132,15 +137,12 @@ int migrate(Id& id, rdma_event_channel* channel) {
   }
   Channel* next = library.find(channel);
   if (!next) return fail(EINVAL);
-  EventQueue moved = id.channel->remove(&id);
-  while (std::unique_ptr<Event> event = moved.pop()) next->push(std::move(event));
   if (id.is_sync()) library.remove(&id.own_channel->ibv);
   Channel* const left = id.channel;
+  move(id, *next);
   old = std::move(id.own_channel);
   id.own_channel = std::move(own);
-  id.channel = next;
   const std::unique_ptr<Channel> abandoned = library.release(left);
-  id.cm.channel = channel;
   wait_for_acknowledgements(id, lock);
   return 0;
 }
@@ -266,10 +268,10 @@ int prepare(Id& id, const rdma_addrinfo& info, ibv_pd* pd, ibv_qp_init_attr* att
   id.cm.qp_type = static_cast<ibv_qp_type>(info.ai_qp_type);
   if ((info.ai_flags & RAI_PASSIVE) != 0) {
     if (rdma_bind_addr(&id.cm, info.ai_src_addr) != 0) return -1;
+    if (pd) id.cm.pd = pd;
     if (!attr) return 0;
     id.qp_attr = std::make_unique<ibv_qp_init_attr>(*attr);
     id.qp_attr->qp_type = id.cm.qp_type;
-    id.qp_pd = pd;
     return 0;
   }
   if (rdma_resolve_addr(&id.cm, info.ai_src_addr, info.ai_dst_addr, kResolveTimeout) != 0) return -1;

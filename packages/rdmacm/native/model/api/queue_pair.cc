@@ -81,7 +81,7 @@ int create(Id& id, ibv_pd* pd, ibv_cq** send_cq, ibv_cq** recv_cq, const ibv_qp_
 int fill_in_domain(Id& id, ibv_qp_init_attr_ex* attr) {
   if (attr->qp_type != IBV_QPT_XRC_RECV) return 0;
   attr->srq = nullptr;  // a request names its SRQ
-  if ((attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) != 0) return 0;
+  if ((attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) != 0 && attr->xrcd) return 0;
   attr->xrcd = xrcd_of(*id.device());
   if (!attr->xrcd) return errno;
   attr->comp_mask |= IBV_QP_INIT_ATTR_XRCD;
@@ -89,7 +89,7 @@ int fill_in_domain(Id& id, ibv_qp_init_attr_ex* attr) {
 }
 
 int fill_in_domain(Id& id, ibv_srq_init_attr_ex* attr) {
-  if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0 || attr->srq_type != IBV_SRQT_XRC) return 0;
+  if (attr->srq_type != IBV_SRQT_XRC) return 0;
   if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_XRCD) == 0 || !attr->xrcd) {
     attr->xrcd = xrcd_of(*id.device());
     if (!attr->xrcd) return errno;
@@ -105,7 +105,7 @@ int fill_in_domain(Id& id, ibv_srq_init_attr_ex* attr) {
 
 int create(Id& id, ibv_qp_init_attr_ex* attr) {
   if (!attr || !id.cm.verbs) return EINVAL;
-  if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0) {
+  if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || !attr->pd) {
     attr->comp_mask |= IBV_QP_INIT_ATTR_PD;
     attr->pd = id.cm.pd;
   }
@@ -136,6 +136,7 @@ int create(Id& id, ibv_pd* pd, ibv_qp_init_attr* attr) {
 
 int create_srq(Id& id, ibv_srq_init_attr_ex* attr) {
   if (!attr || !id.cm.verbs || id.cm.srq) return EINVAL;
+  if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0) return EINVAL;
   if ((attr->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 || !attr->pd) {
     attr->pd = id.cm.pd;
     attr->comp_mask |= IBV_SRQ_INIT_ATTR_PD;

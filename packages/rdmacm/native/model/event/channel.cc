@@ -60,12 +60,21 @@ void Channel::push_front(std::unique_ptr<Event> event) noexcept {
 std::unique_ptr<Event> Channel::pop() noexcept { return events_.pop(); }
 
 EventQueue Channel::remove(const Id* id) noexcept {
+  return remove_if([id](const Event& event) { return event.id == id; });
+}
+
+EventQueue Channel::remove(const Group* group) noexcept {
+  return remove_if([group](const Event& event) { return event.group == group; });
+}
+
+template <typename Leaves>
+EventQueue Channel::remove_if(Leaves&& leaves) noexcept {
   EventQueue kept, removed;
   int count = 0;
   while (std::unique_ptr<Event> event = events_.pop()) {
-    const bool leaves = event->id == id;
-    count += leaves;
-    (leaves ? removed : kept).push(std::move(event));
+    const bool gone = leaves(*event);
+    count += gone;
+    (gone ? removed : kept).push(std::move(event));
   }
   events_ = std::move(kept);
   // Takes their counts from the descriptor, whose flags are the program's. A kernel that cannot do it without blocking

@@ -32,13 +32,16 @@ class Channel {
   bool is_closed() const { return closed_; }
   // In the child of a fork: the events, and what is readable, stay with the parent; the channel is as new.
   void renew() noexcept;
-  // Removes the events that an identifier counts.
+  // Removes the events that an identifier counts, or those of one of its groups.
   EventQueue remove(const Id* id) noexcept;
+  EventQueue remove(const Group* group) noexcept;
 
   rdma_event_channel ibv{};  // what the program holds
 
  private:
   Channel() = default;
+  template <typename Leaves>
+  EventQueue remove_if(Leaves&& leaves) noexcept;
 
   EventQueue events_;
   bool closed_ = false;  // `ibv` is the program's to change

@@ -16,11 +16,13 @@ inline const auto kAddrinfoResolved = static_cast<rdma_cm_event_type>(16);  // R
 inline const auto kAddrinfoError = static_cast<rdma_cm_event_type>(17);     // RDMA_CM_EVENT_ADDRINFO_ERROR
 inline const auto kUserEvent = static_cast<rdma_cm_event_type>(18);         // RDMA_CM_EVENT_USER
 
+struct Group;
 struct Id;
 
 struct Event {
-  rdma_cm_event ibv{};  // what the program gets; first
-  Id* id = nullptr;     // the identifier that counts it: of a request, the listening one
+  rdma_cm_event ibv{};     // what the program gets; first
+  Id* id = nullptr;        // the identifier that counts it: of a request, the listening one
+  Group* group = nullptr;  // of a multicast event
   Event* next = nullptr;
   std::array<std::uint8_t, 256> data{};
   std::set<const Event*> self{this};  // becomes a part of the library's set, which needs no memory then

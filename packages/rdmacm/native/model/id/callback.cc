@@ -51,7 +51,7 @@ void fill_datagram(Event& event, const Id& id, const verbs_soft_cm_event& from) 
   rdma_ud_param& to = event.ibv.param.ud;
   to.private_data_len = copy_data(event, from.data);
   if (to.private_data_len > 0) to.private_data = event.data.data();
-  if (from.type != VERBS_SOFT_CM_LOOKUP_REPLY) return;
+  if (from.type != VERBS_SOFT_CM_LOOKUP_REPLY || from.status != 0) return;
   to.qp_num = from.qp_num;
   to.qkey = from.qkey;
   to.ah_attr.is_global = 1;
@@ -74,7 +74,7 @@ std::unique_ptr<Id> make_requested(const Listening& listening, const verbs_soft_
   Id& listener = *listening.id;
   std::unique_ptr<Id> id = make_id();
   id->place.device = listening.device;
-  id->cm.context = listener.cm.context;
+  id->cm.context = id->listener_context = listener.cm.context;
   id->cm.ps = listener.cm.ps;
   id->cm.qp_type = listener.cm.qp_type;
   id->cm.channel = listener.cm.channel;
@@ -136,6 +136,12 @@ Id* receive_request(const Listening& listening, const verbs_soft_cm_event& from)
 }
 
 void receive(Id& id, const verbs_soft_cm_event& from) {
+  // As the kernel: a program that has not made the identifier its own would take it for the listener. Accepting fails
+  // later. A request that the program has not got yet it does not get any more.
+  if (id.state == State::kRequested && !id.accepted && id.cm.context == id.listener_context) {
+    id.withdrawn = true;
+    return;
+  }
   const auto push = [&](rdma_cm_event_type type, int status = 0) { id.channel->push(event_of(id, type, status)); };
   switch (from.type) {
     case VERBS_SOFT_CM_REPLY: {
@@ -154,8 +160,7 @@ void receive(Id& id, const verbs_soft_cm_event& from) {
       return id.channel->push(std::move(event));
     }
     case VERBS_SOFT_CM_LOOKUP_REPLY: {
-      if (from.status != 0) return push(RDMA_CM_EVENT_UNREACHABLE, from.status);
-      auto event = event_of(id, RDMA_CM_EVENT_ESTABLISHED, 0);
+      auto event = event_of(id, from.status == 0 ? RDMA_CM_EVENT_ESTABLISHED : RDMA_CM_EVENT_UNREACHABLE, from.status);
       fill_datagram(*event, id, from);
       return id.channel->push(std::move(event));
     }
@@ -164,8 +169,10 @@ void receive(Id& id, const verbs_soft_cm_event& from) {
     case VERBS_SOFT_CM_UNREACHABLE:
       return push(RDMA_CM_EVENT_UNREACHABLE, -from.status);
     case VERBS_SOFT_CM_DISCONNECTED:
+      id.disconnected = true;
       return push(RDMA_CM_EVENT_DISCONNECTED, -from.status);
     case VERBS_SOFT_CM_TIMEWAIT_EXIT:
+      if (!id.disconnected) return;  // as the kernel: of a connection that never stood there is none
       return push(RDMA_CM_EVENT_TIMEWAIT_EXIT);
     case VERBS_SOFT_CM_REQUEST:
     case VERBS_SOFT_CM_LOOKUP:

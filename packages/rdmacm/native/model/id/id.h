@@ -4,6 +4,7 @@
 #include <rdma/rdma_cma.h>
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -33,7 +34,10 @@ using Addrinfo = std::unique_ptr<rdma_addrinfo, FreeAddrinfo>;
 
 struct Group {
   Gid gid;
-  bool attached;
+  bool sends_only;  // its datagrams are not for the queue pair
+  bool attached = false;
+  unsigned reported = 0;  // events of its joining that the program has, and has not acknowledged
+  bool leaving = false;
 };
 
 struct Id;
@@ -69,14 +73,18 @@ struct Id {
   // For what happens to its connection when there is no memory for an event: it is not lost.
   EventQueue spare;
 
-  std::uint32_t connection = 0;  // in the connection manager; 0: none
+  void* listener_context = nullptr;  // of a request: what its `context` is until the program sets another one
+  std::uint32_t connection = 0;      // in the connection manager; 0: none
   std::vector<std::unique_ptr<Listening>> listeners;
   std::vector<std::unique_ptr<Announcement>> announcements;  // of the address that the program has bound
   int backlog = 0;
   int pending = 0;  // requests that the program has not got yet
 
-  bool connecting = false;   // its queue pair has been on its way to RTS
-  std::uint32_t qp_num = 0;  // that the peer was told
+  bool withdrawn = false;     // by its peer, before it was accepted
+  bool accepted = false;      // from before the reply on
+  bool disconnected = false;  // the program was told, or will be
+  bool connecting = false;    // its queue pair has been on its way to RTS
+  std::uint32_t qp_num = 0;   // that the peer was told
 
   // The connection's parameters.
   verbs_soft_cm_path path{};
@@ -106,10 +114,9 @@ struct Id {
   int chosen_ack_timeout = -1;
   ibv_ece ece{};
 
-  std::vector<Group> groups;
+  std::list<Group> groups;
   // Of rdma_create_ep(): the queue pairs of accepted connections.
   std::unique_ptr<ibv_qp_init_attr> qp_attr;
-  ibv_pd* qp_pd = nullptr;
 };
 
 // The end of a connection's life has at most so many events.

@@ -1,6 +1,9 @@
 #include "model/id/library.h"
 
 #include <cerrno>
+#include <cstdlib>
+#include <new>
+#include <utility>
 
 #include "model/device/soft.h"
 #include "model/id/ports.h"
@@ -45,6 +48,27 @@ std::unique_ptr<Id> make_id() {
   return id;
 }
 
+int set_route(Id& id) {
+  auto* record = static_cast<ibv_sa_path_rec*>(std::calloc(1, sizeof(ibv_sa_path_rec)));
+  if (!record) return ENOMEM;
+  const rdma_ib_addr& address = id.cm.route.addr.addr.ibaddr;
+  record->sgid = address.sgid;
+  record->dgid = address.dgid;
+  record->hop_limit = 64;
+  record->traffic_class = id.traffic_class;
+  record->reversible = 1;
+  record->numb_path = 1;
+  record->pkey = 0xffff;
+  record->mtu_selector = record->rate_selector = record->packet_life_time_selector = 2;  // exactly
+  record->mtu = id.path_mtu;
+  record->rate = IBV_RATE_100_GBPS;
+  record->packet_life_time = 16;
+  std::free(id.cm.route.path_rec);
+  id.cm.route.path_rec = record;
+  id.cm.route.num_paths = 1;
+  return 0;
+}
+
 std::unique_ptr<Event> make_event(Id& id) {
   auto event = std::make_unique<Event>();
   event->id = &id;
@@ -60,12 +84,19 @@ void push_event(std::unique_ptr<Event> event, rdma_cm_event_type type, int statu
   channel.push(std::move(event));
 }
 
+std::uint32_t take_connection(Id& id) {
+  const std::lock_guard guard(Library::get().mutex);
+  return std::exchange(id.connection, 0);
+}
+
+void acknowledge_last(Id& id) {
+  if (id.cm.event) rdma_ack_cm_event(id.cm.event);
+  id.cm.event = nullptr;
+}
+
 int complete(Id& id) {
   if (!id.is_sync()) return 0;
-  if (id.cm.event) {
-    rdma_ack_cm_event(id.cm.event);
-    id.cm.event = nullptr;
-  }
+  acknowledge_last(id);
   if (rdma_get_cm_event(id.cm.channel, &id.cm.event) != 0) return -1;
   const int status = id.cm.event->status;
   if (status == 0) return 0;

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <random>
 #include <set>
 #include <type_traits>
@@ -15,6 +17,7 @@
 
 #include "model/id/id.h"
 #include "verbs_soft_boundary.h"
+#include "verbs_soft_cancel.h"
 
 namespace verbs::rdmacm::model {
 
@@ -24,6 +27,15 @@ class Library {
 
   std::mutex mutex;
   std::condition_variable acknowledged;  // an event was
+
+  // Sleeps until what is acknowledged makes it true.
+  template <typename Done>
+  void wait(std::unique_lock<std::mutex>& lock, Done&& done) {
+    const soft::Cancellable asleep;
+    // In slices: condition_variable::wait without a time needs a libstdc++ that older distributions lack.
+    while (!acknowledged.wait_for(lock, std::chrono::hours(1), done)) {
+    }
+  }
 
   // -- under the lock
   void add(Id* id) { ids_.insert(id); }
@@ -50,6 +62,7 @@ class Library {
   void leave_to_parent() noexcept {
     of_parent_.merge(ids_);  // which needs no memory, and keeps those of the parent's own parent
     for (const auto& [ibv, channel] : channels_) channel->renew();
+    new (&acknowledged) std::condition_variable;  // not destroyed: it would wait for the parent's sleepers
   }
   bool is_of_parent(const Id* id) const { return of_parent_.contains(const_cast<Id*>(id)); }
   std::uint32_t random_psn() { return static_cast<std::uint32_t>(random_()) & 0xffffff; }
@@ -90,9 +103,18 @@ int with_id(rdma_cm_id* cm, Call&& call) {
 // An identifier with its spare events.
 std::unique_ptr<Id> make_id();
 
+// The path, as the kernel answers for RoCE, where nobody is asked. 0 or ENOMEM.
+int set_route(Id& id);
+
 // An event of the identifier, to be queued when the rest is done: without memory nothing has changed yet.
 std::unique_ptr<Event> make_event(Id& id);
 void push_event(std::unique_ptr<Event> event, rdma_cm_event_type type, int status = 0) noexcept;
+
+// The connection, which is the caller's to release; 0: none.
+std::uint32_t take_connection(Id& id);
+
+// A synchronous identifier has the event of its last call until the next one.
+void acknowledge_last(Id& id);
 
 // Waits for the outcome of a call on a synchronous identifier; 0 at once on another. 0, or -1 and errno.
 int complete(Id& id);
