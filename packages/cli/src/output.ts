@@ -17,15 +17,16 @@ const PIECE = 1 << 16;
 
 /** One JSON document and nothing else. u64 values, which are bigints, become decimal strings. */
 export function printJson(value: unknown): void {
-  write(process.stdout, `${json(value, 2)}\n`);
+  write(process.stdout, `${jsonOf(value, 2)}\n`);
 }
 
 /** The same on one line, of several. */
 export function printJsonLine(value: unknown): void {
-  write(process.stdout, `${json(value)}\n`);
+  write(process.stdout, `${jsonOf(value)}\n`);
 }
 
-function json(value: unknown, indent?: number): string {
+/** A JSON document as text, on one line without `indent`. */
+export function jsonOf(value: unknown, indent?: number): string {
   return jsonText(
     JSON.stringify(value, (_key, item: unknown) => (typeof item === 'bigint' ? item.toString() : item), indent),
   );

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { Failure } from '@verbs/lib/failure';
 import { Command } from 'commander';
 import { captureCommand } from './commands/capture.js';
 import { commCommand } from './commands/comm.js';
@@ -41,6 +42,9 @@ export function createProgram(): Command {
       },
     })
     .showHelpAfterError('(see verbs --help and verbs COMMAND --help)')
+    .hook('preAction', (_program, command) => {
+      refuseEmpty(command);
+    })
     .addHelpText(
       'after',
       `
@@ -73,6 +77,16 @@ Exit codes: 0 done, 1 failed, 2 wrong command line. "verbs run" and "verbs why" 
   for (const command of commands) program.addCommand(inherit(command, program));
   program.exitOverride();
   return program;
+}
+
+/** A variable that is not set leaves an empty word. The arguments of a program may be empty: they are its own. */
+function refuseEmpty(command: Command): void {
+  const argument = command.registeredArguments.find((each, i) => !each.variadic && command.args[i] === '');
+  const option = command.options.find((each) => command.getOptionValue(each.attributeName()) === '');
+  const empty = option?.flags ?? argument?.name();
+  if (empty !== undefined) {
+    throw new Failure(`${empty}: the value is empty`, { hint: 'is a variable of the shell not set?', exitCode: 2 });
+  }
 }
 
 /** Subcommands inherit the settings too; exits become exceptions. */

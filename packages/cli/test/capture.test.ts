@@ -1,11 +1,24 @@
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { summarize } from '../src/capture/pcapng.js';
+import { targetOf } from '../src/capture-target.js';
 import { interfaceBlock, packetBlock, sectionBlock } from './pcapng-blocks.js';
-import { VERBS, verbs } from './verbs.js';
+import { VERBS, Verbs, verbs } from './verbs.js';
 
 let directory: string;
 
@@ -138,6 +151,34 @@ describe('verbs capture', () => {
     const { status } = await verbs(['capture', '-o', file, '--device', 'soft0,addr=127.77.3.1', '--', 'ibv_devinfo']);
     expect(status).toBe(0);
     expect(summarize(file)).toMatchObject({ sections: 1, incomplete: [] });
+  });
+});
+
+describe('the target of a capture', () => {
+  it('is the file that a link leads to, which keeps its permissions', async () => {
+    const part = sample('capture by verbs soft NIC');
+    const [file, link] = [join(directory, `${'n'.repeat(243)}.pcapng`), join(directory, 'link')];
+    writeFileSync(file, 'old');
+    chmodSync(file, 0o640);
+    symlinkSync(file, link);
+    const { status } = await verbs(['capture', '-o', link, '--', process.execPath, '-e', leaves(part)]);
+    expect(status).toBe(0);
+    expect([lstatSync(link).isSymbolicLink(), statSync(file).mode & 0o777]).toEqual([true, 0o640]);
+    expect(readFileSync(file)).toEqual(readFileSync(part));
+    // Or the one that will be there.
+    symlinkSync('later.pcapng', join(directory, 'dangling'));
+    expect(targetOf(join(directory, 'dangling'))).toEqual({ path: join(directory, 'later.pcapng'), isFile: true });
+  });
+
+  it('is a pipe, whose reader gets all parts', async () => {
+    const part = sample('capture by verbs soft NIC');
+    const pipe = join(directory, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const twice = `${leaves(part)} copyFileSync(${JSON.stringify(part)}, pattern.replace('%p-%d', 'other'));`;
+    const capture = new Verbs(['capture', '-o', pipe, '--', process.execPath, '-e', twice]);
+    const read = execFileSync('timeout', ['20', 'cat', pipe]);
+    expect(read).toEqual(Buffer.concat([readFileSync(part), readFileSync(part)]));
+    expect((await capture.outcome()).status).toBe(0);
   });
 });
 

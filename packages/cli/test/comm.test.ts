@@ -209,9 +209,20 @@ describe('verbs comm', () => {
     const client = connect();
     client.process.stdin?.end(`short\n${'x'.repeat(4081)}\n`);
     const { status, stderr } = await client.outcome();
-    expect(stderr).toContain('line 2 has 4081 bytes; a message has 4080 at most');
-    expect(stderr).toContain('--file');
+    expect(stderr).toMatch(/^sent 1 \(5 bytes\), [\s\S]*line 2 has 4081 bytes; a message has 4080 at most\n.*--file/);
     expect(status).toBe(1);
+  });
+
+  it('passes over a line of the service that is no message, and a client that waits ends at Ctrl-C', async () => {
+    const service = await serve();
+    const client = connect('--wait', '60');
+    client.process.stdin?.end('x\n');
+    await service.until(/^1: x$/m);
+    service.process.stdin?.write(`${'x'.repeat(4081)}\nshort\n`);
+    await client.until(/^short$/m);
+    expect(service.stderr).toContain('line 1 has 4081 bytes');
+    client.kill('SIGINT');
+    expect((await client.outcome()).status).toBe(0);
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,6 +48,7 @@ const LINES: [line: string, last: string[]][] = [
   ['verbs encap d', ['demo']],
   ['verbs completion f', ['fish']],
   ['verbs man reform', ['reformat']],
+  ['verbs help reform', ['reformat']],
   ['verbs show a', ['a capture.pcapng']],
   ['verbs run --capture oth', ['other.txt']],
   ['verbs devinfo -d soft', ['soft0']],
@@ -97,15 +98,15 @@ describe.each<[string, Shell, string[]]>([
 describe('fish', () => {
   const fish = has('fish');
   const title = fish ? 'completes %s' : 'completes %s (skipped: there is no fish)';
-  const candidates = (line: string) =>
-    execFileSync('fish', ['--no-config', '-c', `source ../fish; complete -C ${JSON.stringify(line)}`], {
-      cwd: work,
-      env,
-      encoding: 'utf8',
-    })
+  const candidates = (line: string) => {
+    const script = `source ../fish; complete -C ${JSON.stringify(line)}`;
+    const { stdout, stderr } = spawnSync('fish', ['--no-config', '-c', script], { cwd: work, env, encoding: 'utf8' });
+    expect(stderr).toBe('');
+    return stdout
       .split('\n')
       .filter(Boolean)
       .map((row) => row.split('\t', 1)[0]);
+  };
 
   it.skipIf(!fish).each(LINES)(title, (line, last) => {
     expect(candidates(line)).toEqual(expect.arrayContaining(last) as string[]);
@@ -165,6 +166,11 @@ describe('verbs man', () => {
     expect(stdout).toContain('.TH VERBS-COMM-SERVE 1');
     expect(stdout).toContain('\\fB\\-o, \\-\\-output <directory>\\fR');
     expect(stdout).toContain('verbs comm serve log\n');
+    // Also what they are if they are left out.
+    const perf = readFileSync(join(pages, 'verbs-perf.1'), 'utf8');
+    expect(perf).toContain('the transport (RC, UC, UD; default: RC)\n');
+    expect(perf).toContain('bw: messages in flight (default: 128)\n');
+    expect(readFileSync(join(pages, 'verbs-ping.1'), 'utf8')).toContain('where the server is (default: 127.0.0.1)\n');
   });
 
   it('refuses an unknown command, and names those that there are', async () => {

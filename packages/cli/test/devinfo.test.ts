@@ -48,9 +48,17 @@ describe('verbs devinfo', () => {
     expect(status).toBe(1);
   });
 
-  it('fails if the address is not one of this machine', async () => {
-    const { status, stderr } = await verbs(['devinfo'], { VERBS_SOFT: 'soft0,addr=192.0.2.1' });
+  it('fails if the address of a device is not one of this machine, and prints the others', async () => {
+    const env = { VERBS_SOFT: 'away,addr=192.0.2.1;here,addr=127.77.1.3' };
+    const { status, stdout, stderr } = await verbs(['devinfo', '--json'], env);
     expect(stderr).toContain('192.0.2.1');
+    expect(JSON.parse(stdout)).toMatchObject([{ name: 'here' }]);
     expect(status).toBe(1);
+  });
+
+  it('says why its list is empty', async () => {
+    const { status, stdout, stderr } = await verbs(['devinfo', '-l'], { VERBS_SOFT: 'soft0,bogus=1' });
+    expect([status, stdout]).toEqual([1, '0 HCAs found:\n\n']);
+    expect(stderr).toMatch(/no RDMA device found: .*bogus/);
   });
 });

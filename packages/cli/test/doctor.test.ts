@@ -3,10 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { LibraryReport } from '@verbs/core';
+import type { ProcessReport } from '@verbs/soft';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Finding } from '../src/doctor/finding.js';
 import { checkKernel } from '../src/doctor/kernel.js';
 import { checkLimits } from '../src/doctor/limits.js';
+import { checkPeers } from '../src/doctor/peers.js';
 import { checkPort } from '../src/doctor/port.js';
 import { System } from '../src/doctor/system.js';
 import { checkVendor } from '../src/doctor/vendors.js';
@@ -127,6 +129,20 @@ describe('the limits', () => {
   });
 });
 
+describe('the peers', () => {
+  it('are told of with the reason, whether their packets came to a queue pair or not', () => {
+    const dropped = { place: 'arrival', peerGid: '::ffff:192.0.2.7', help: 'give it another' };
+    const reasons = [
+      { ...dropped, qpNum: 0x12, reason: 'drop_qkey', text: 'the datagram has the Q_Key 0x2222' },
+      { ...dropped, reason: 'drop_unknown_qp', text: 'no queue pair here has the number 0x13' },
+    ];
+    const all = [{ pid: 7, name: 'ud.mjs', program: 'node', devices: [{ reasons }] }] as unknown as ProcessReport[];
+    expect(checkPeers(all).map(({ text }) => text)).toEqual(
+      reasons.map(({ text }) => `packets from 192.0.2.7 were dropped: ${text}`),
+    );
+  });
+});
+
 describe("a vendor's library", () => {
   const about = { name: 'libhbl', hardware: 'a Gaudi', devices: 'hbl_', text: 'cannot open it', remedy: 'install it' };
   const libibverbs: LibraryReport = { kind: 'system', devices: [], release: 'rdma-core 44.0' };
@@ -211,10 +227,13 @@ describe('verbs doctor', () => {
   });
 
   it('prints a line for each finding', async () => {
-    const { stdout } = await verbs(['doctor'], { VERBS_SOFT: 'soft0,addr=127.77.2.2' });
+    const { status, stdout } = await verbs(['doctor'], { VERBS_SOFT: 'away,addr=192.0.2.1;here,addr=127.77.2.2' });
     for (const topic of ['kernel modules', 'libibverbs', 'UDP port 4791', 'verdict']) {
       expect(stdout).toMatch(new RegExp(`^(ok  |warn|FAIL) ${topic}: `, 'm'));
     }
+    // Programs take the first device, also one that cannot be opened.
+    expect(stdout).toMatch(/^warn verdict: programs that name no device get away, .*\n.*openDevice\('here'\)/m);
+    expect(status).toBe(0);
   });
 
   it('leaves with 1 if the configuration is wrong', async () => {

@@ -119,13 +119,14 @@ describe('verbs perf', () => {
     expect(served.status).toBe(1);
   });
 
-  it('says that the other end died', async () => {
+  it('says that the other end died, and what there was before', async () => {
     const { server: serving, port } = await server(['bw', 'write']);
-    const client = new Verbs(['perf', 'bw', 'write', '127.0.0.1', '-p', port, '-a', '-n', '1000000']);
+    const client = new Verbs(['perf', 'bw', 'write', '127.0.0.1', '-p', port, '-a', '-n', '20000', '--json']);
     running.push(client);
-    await client.until(/measuring 2 bytes/);
+    await client.until(/measuring 4 bytes/);
     serving.kill('SIGKILL');
-    const { status, stderr } = await client.outcome();
+    const { status, stdout, stderr } = await client.outcome();
+    expect((JSON.parse(stdout) as Document).results[0]).toMatchObject({ bytes: 2, iterations: 20_000 });
     expect(stderr).toMatch(/gone away|does the other end still run|closed its connection/);
     expect(status).toBe(1);
   });

@@ -100,9 +100,10 @@ describe('verbs ping', () => {
     const client = start(['-p', port, '-i', '0.001']);
     await client.until(/seq=3 /);
     answering.kill('SIGKILL');
-    const { status, stderr } = await client.outcome();
+    const { status, stdout, stderr } = await client.outcome();
     expect(stderr).toMatch(/no longer responds|has gone away/);
     expect(stderr).toContain('verbs ping -s');
+    expect(stdout).toMatch(/verbs ping statistics ---\n\d+ pings, \d+ answered\nrtt/);
     expect(status).toBe(1);
   });
 
@@ -113,6 +114,14 @@ describe('verbs ping', () => {
     unused.close();
     const { status, stderr } = await verbs(['ping', '-p', String(port), '-c', '1']);
     expect(stderr).toMatch(/no "verbs ping -s" at 127\.0\.0\.1 port \d+: .*ECONNREFUSED/);
+    expect(status).toBe(1);
+  });
+
+  it('says that an address is not one of this machine', async () => {
+    const { status, stderr } = await verbs(['ping', '-s', '-p', '0', '--bind', '192.0.2.1']);
+    expect(stderr).toMatch(
+      /^verbs: cannot wait on 192\.0\.2\.1 port 0: .*EADDRNOTAVAIL.*\n {2}--bind takes an address/,
+    );
     expect(status).toBe(1);
   });
 

@@ -208,7 +208,7 @@ describe('verbs reformat', { timeout: 120_000 }, () => {
 
   it.each([
     [[], 'either --encap or --decap is needed'],
-    [['--encap', 'vxlan', '--decap', 'vxlan'], 'either --encap or --decap is needed'],
+    [['--encap', 'vxlan', '--decap', 'vxlan'], "cannot be used with option '--decap <tunnel>'"],
     [['--encap', 'ipip'], '"ipip" is no tunnel: there are vxlan, geneve, gre, nvgre, mplsoudp, gtpu'],
     [['--encap', `vxlan,${V4}`], `"vxlan,${V4}" needs vni=`],
     [['--encap', 'gre,src=10.0.0.1'], 'needs dst=, an IPv4 or IPv6 address'],
@@ -229,20 +229,22 @@ describe('verbs reformat', { timeout: 120_000 }, () => {
   it('says what is wrong with a file, and leaves no output behind', async () => {
     writeFileSync(file('cut.pcap'), readFileSync(file('in.pcap')).subarray(0, -7));
     writeFileSync(file('text.txt'), 'no capture at all');
-    const failures: [string, string, string][] = [
+    const failures: [from: string, to: string, message: string, code?: number][] = [
       ['none.pcap', 'out1.pcap', 'none.pcap: no such file or directory (ENOENT)'],
       ['text.txt', 'out1.pcap', 'text.txt is neither a pcap nor a pcapng file'],
-      ['cut.pcap', 'out1.pcap', 'cut.pcap is cut off in frame 150'],
-      ['in.pcap', 'in.pcap', 'are the same file'],
+      ['cut.pcap', 'kept.pcap', 'cut.pcap is cut off in frame 150'],
+      ['in.pcap', 'in.pcap', 'are the same file', 2],
       ['in.pcap', 'missing/out1.pcap', 'cannot write'],
     ];
     rmSync(file('none.pcap'), { force: true });
-    for (const [from, to, message] of failures) {
+    writeFileSync(file('kept.pcap'), 'precious');
+    for (const [from, to, message, code = 1] of failures) {
       const { status, stderr, stdout } = await verbs(['reformat', '--decap', 'vxlan', file(from), file(to)]);
       expect(stderr).toContain(message);
-      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      expect({ status, stdout }).toEqual({ status: code, stdout: '' });
     }
     expect(existsSync(file('out1.pcap'))).toBe(false);
+    expect(readFileSync(file('kept.pcap'), 'utf8')).toBe('precious');
     expect(read(file('in.pcap'))).toHaveLength(150);
   });
 });

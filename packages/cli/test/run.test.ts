@@ -1,7 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeTwoHosts } from '../../core/test/shared/two-hosts.js';
 import { VERBS, Verbs, verbs } from './verbs.js';
@@ -96,6 +96,25 @@ describe('verbs run', () => {
     expect(await verbs(['run', '--device', 'blue', '--', program], env)).toMatchObject({ status: 0, stderr: '' });
   });
 
+  it('says what its devices lack, and leaves the arguments of the program alone', async () => {
+    const pipe = join(directory, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    spawn('sh', ['-c', 'echo hi > "$0"', pipe]);
+    const { status, stdout, stderr } = await verbs(['run', '--device', 'x,kind=nosuch', '--', 'cat', pipe]);
+    expect([status, stdout]).toEqual([0, 'hi\n']);
+    expect(stderr).toMatch(/^verbs: x is left out: no model of kind nosuch is loaded; .*\n$/);
+  });
+
+  it('with --show, has the status of a program without packets, and says which folder it lacks', async () => {
+    const failed = await verbs(['run', '--show', '--', 'sh', '-c', 'exit 7']);
+    expect(failed).toMatchObject({
+      status: 7,
+      stderr: expect.stringMatching(/^verbs: nothing was captured.*\n$/) as string,
+    });
+    const missing = await verbs(['run', '--show', '--', 'true'], { TMPDIR: join(directory, 'missing') });
+    expect([missing.status, missing.stderr]).toMatchObject([1, expect.stringContaining('set TMPDIR to a folder')]);
+  });
+
   it('has another place for its files where TMPDIR is none', async () => {
     const odd = join(directory, 'a b:c');
     mkdirSync(odd);
@@ -103,6 +122,9 @@ describe('verbs run', () => {
       const { status, stdout } = await verbs(['run', '--device', 'blue', '--', 'ibv_devices'], { TMPDIR });
       expect([status, stdout]).toEqual([0, expect.stringContaining('blue')]);
     }
+    const TMPDIR = relative(process.cwd(), directory);
+    const moved = await verbs(['run', '--device', 'blue', '--', 'sh', '-c', 'cd / && ibv_devices'], { TMPDIR });
+    expect([moved.stderr, moved.stdout]).toEqual(['', expect.stringContaining('blue')]);
   });
 
   it('works without -- and leaves options behind the program to it', async () => {

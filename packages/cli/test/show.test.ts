@@ -14,7 +14,7 @@ import type { Course, Packet } from '../src/show/course.js';
 import { pageData } from '../src/show/page-data.js';
 import type { PageData } from '../src/show/page-row.js';
 import { addPsn, psnDistance } from '../src/show/psn.js';
-import { ACKNOWLEDGE, RcCapture, SEND_ONLY } from './rc-capture.js';
+import { ACKNOWLEDGE, RcCapture, READ_REQUEST, SEND_ONLY } from './rc-capture.js';
 import { verbs } from './verbs.js';
 
 let directory: string;
@@ -139,6 +139,45 @@ describe('the course of a capture', () => {
     expect(course0).toContain('< RC Acknowledge nak');
     expect(course0).toContain('> RC RDMA WRITE Middle retransmission');
     expect(course.pairs[0]?.marks).toMatchObject({ missing: 1, nak: 1 });
+  });
+
+  it('knows it of the responses to a READ, too', () => {
+    const [FIRST, MIDDLE, LAST] = [0x0d, 0x0e, 0x0f] as const;
+    const rows: [opcode: number, psn: number, payload: number][] = [
+      [READ_REQUEST, 10, 4096],
+      [FIRST, 10, 1024],
+      [MIDDLE, 12, 1024],
+      [LAST, 13, 1024],
+      [READ_REQUEST, 11, 3072],
+      [FIRST, 11, 1024],
+      [READ_REQUEST, 14, 2048],
+      [LAST, 15, 1024],
+    ];
+    {
+      using capture = new RcCapture(file);
+      for (const [i, [opcode, psn, payload]] of rows.entries()) {
+        const asks = opcode === READ_REQUEST;
+        const [from, to, destQpn] = asks ? ['127.0.0.3', '127.0.0.4', 0x22] : ['127.0.0.4', '127.0.0.3', 0x11];
+        const direction = asks ? 'sent' : 'received';
+        const time = 1_700_000_000_000_000_000n + BigInt(i) * 1000n;
+        const aeth = opcode === FIRST || opcode === LAST ? { aeth: { syndrome: 0, msn: 1 } } : {};
+        capture.add({ direction, time, from, to, opcode, destQpn, psn, payload, ...aeth });
+      }
+    }
+    const course = read(file);
+    expect(lines(course)).toEqual([
+      '> RC RDMA READ Request',
+      '< RC RDMA READ response First',
+      '< not captured missing',
+      '< RC RDMA READ response Middle',
+      '< RC RDMA READ response Last',
+      '> RC RDMA READ Request retransmission',
+      '< RC RDMA READ response First',
+      '> RC RDMA READ Request',
+      '< not captured missing',
+      '< RC RDMA READ response Last',
+    ]);
+    expect(course.all[2]).toMatchObject({ psn: 11, notes: ['a response with this PSN was lost'] });
   });
 
   it('tells that a NAK took both queue pairs to ERR', async () => {
@@ -327,6 +366,9 @@ describe('verbs show', () => {
     const { status, stdout, stderr } = await verbs(['show', file, '-o', page]);
     expect([status, stdout]).toEqual([0, '']);
     expect(stderr).toContain('4 packets of 2 pairs');
+    const same = await verbs(['show', file, '-o', file]);
+    expect([same.status, same.stderr]).toMatchObject([2, expect.stringContaining('are the same file')]);
+    expect(read(file).all).toHaveLength(4);
     const text = readFileSync(page, 'utf8');
     expect(text).not.toMatch(/(src|href)=["']?http/);
     expect(text.match(/<script/g)).toHaveLength(2);

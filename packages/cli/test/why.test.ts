@@ -159,7 +159,9 @@ describe('verbs why', () => {
   });
 
   it('tells the requester what the peer had against it', async () => {
-    const { reasons } = await told(wrong, 'queue-pair-access');
+    // A request that was sent again comes to the queue pair that has failed.
+    const { reasons: all } = await told(wrong, 'queue-pair-access');
+    const reasons = all.filter(({ reason }) => reason !== 'drop_failed');
     expect(reasons.map(({ reason }) => reason)).toEqual(['qp_right', 'peer_refused']);
     // Alice was made first.
     expect(reasons[0]?.['qpNum']).toBe(Number(reasons[0]?.['peerQpNum']) + 1);
@@ -182,7 +184,7 @@ describe('verbs why', () => {
     expect(stderr).toMatch(/^ {4}help: {2}set the field and its bit in attr_mask$/m);
     expect(stderr).toMatch(/how often.*\n {7}1 {2}missing_attributes {2}/);
     expect(status).toBe(0);
-    expect((await why('--', 'true')).stderr).toMatch(/no call was refused/);
+    expect((await why('--', 'true')).stderr).toMatch(/told of no refused call/);
   });
 
   it('knows what a program said before it aborted, and each of several processes', async () => {
@@ -240,6 +242,16 @@ describe('verbs why', () => {
     const nowhere = await why('-o', '/nowhere/file', '--', 'true');
     expect([nowhere.status, nowhere.stderr]).toMatchObject([1, expect.stringContaining('--output')]);
     expect((await why('--', 'verbs-has-no-such-program')).status).toBe(127);
+    const device = await verbs(['why', '--device', 'soft0,bogus=1', '--', 'true']);
+    expect([device.status, device.stderr]).toMatchObject([2, expect.stringContaining('unknown option bogus')]);
+  });
+
+  it('ends with its file, but not the program, where the disk is full', async () => {
+    const full = 'cannot write /dev/full: no space left on the device (ENOSPC)';
+    const failed = await why('-o', '/dev/full', '--', 'sh', '-c', `${wrong} no-address; echo on; exit 5`);
+    expect(failed).toMatchObject({ status: 5, stdout: 'on\n', stderr: expect.stringContaining(full) as string });
+    const done = await why('-o', '/dev/full', '--', 'true');
+    expect(done).toMatchObject({ status: 1, stderr: expect.stringContaining(full) as string });
   });
 });
 
@@ -254,7 +266,9 @@ describe('verbs why PID', () => {
     expect(stdout).toMatch(
       /ibv_poll_cq of soft0 queue pair 0x\w+: REM_ACCESS_ERR: .*\n {4}there: access of the region/,
     );
-    const json = (await verbs(['why', '--json', pid])).stdout
+    const file = join(directory, 'process.jsonl');
+    expect(await verbs(['why', '--json', '-o', file, pid])).toMatchObject({ status: 0, stdout: '' });
+    const json = readFileSync(file, 'utf8')
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Reported);

@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { dropIn, nicLibrary } from './paths.js';
 
 /** The description of a vendor's model for the software NIC. */
@@ -27,7 +27,7 @@ export interface SoftModel {
 export function dropInDirectory(models: readonly SoftModel[] = []): string {
   checkBuilt();
   if (models.length === 0) return dropIn;
-  const directory = mkdtempSync(join(tmpdir(), 'verbs-dropin-'));
+  const directory = mkdtempSync(join(resolve(tmpdir()), 'verbs-dropin-'));
   try {
     linkLibraries(models, directory);
     return directory;

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 // The folder's name tells whose it is, from the moment that it is there: the place where process IDs mean the same, the
 // process, and when that began.
 const NAME = /^verbs-machine-([0-9a-f]{12})-(\d+)-(\d+)-\w{6}$/;
 
-/** Where the folder of a machine may be, in this order: shared memory, if there is no room for temporary files. */
-const places = () => [tmpdir(), '/tmp', '/dev/shm'].filter((path, index, all) => all.indexOf(path) === index);
+/**
+ * Where the folder of a machine may be, in this order: shared memory, if there is no room for temporary files. TMPDIR may be
+ * relative, and the programs may change their folder.
+ */
+const places = () => [resolve(tmpdir()), '/tmp', '/dev/shm'].filter((path, index, all) => all.indexOf(path) === index);
 
 /**
  * Makes the temporary folder of a machine.

@@ -1,20 +1,9 @@
-import {
-  appendFileSync,
-  closeSync,
-  createReadStream,
-  createWriteStream,
-  fstatSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { appendFileSync, createReadStream, createWriteStream, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Failure, codeOf, fileReason } from '@verbs/lib/failure';
+import { folderBeside, putInPlace, type Target, targetOf } from '../capture-target.js';
+import { temporaryFolder } from '../temporary-folder.js';
 import { escapeValue, plural } from '../text.js';
 import { type CaptureSummary, summarize } from './pcapng.js';
 import { ReasonsPart } from './reasons.js';
@@ -26,26 +15,17 @@ import { ReasonsPart } from './reasons.js';
 export class Collection {
   /** What the software NIC dropped, failed and refused meanwhile. */
   readonly reasons = new ReasonsPart();
-  readonly #target: string;
+  readonly #target: Target;
   readonly #directory: string;
   /** The parts lie on the target's file system: the capture is put in place as a whole. Else it is copied there. */
   readonly #beside: boolean;
 
   constructor(target: string) {
-    this.#target = resolve(target);
+    this.#target = targetOf(target);
     // Beside the target, so that the parts fill the disk that was meant, and moving them there is no copy.
     // The NIC replaces %p and %d in a path; there is no way to escape them.
-    this.#beside = targetIsFile(this.#target) && !/%[pd]/.test(this.#target);
-    const parent = this.#beside ? dirname(this.#target) : tmpdir();
-    const name = this.#beside ? `.${basename(this.#target)}-parts-` : 'verbs-capture-parts-';
-    try {
-      this.#directory = mkdtempSync(join(parent, name));
-    } catch (error) {
-      throw new Failure(`cannot write the capture ${this.#target}: ${fileReason(error)}`, {
-        hint: 'name a file in a directory that exists and that you may write to',
-        cause: error,
-      });
-    }
+    this.#beside = this.#target.isFile && !/%[pd]/.test(this.#target.path);
+    this.#directory = this.#beside ? folderBeside(this.#target) : temporaryFolder('verbs-capture-parts-');
   }
 
   /** The capture option of a device in VERBS_SOFT; %p and %d are filled in by the NIC. */
@@ -62,9 +42,12 @@ export class Collection {
         .sort((a, b) => statSync(a).birthtimeMs - statSync(b).birthtimeMs);
       const [first, ...others] = parts;
       if (first === undefined) {
-        throw new Failure(`nothing was captured in ${this.#target}: the program opened no device of the software NIC`, {
-          hint: 'a statically linked program, or one without libibverbs, cannot be captured; one that sets VERBS_SOFT itself is not',
-        });
+        throw new Failure(
+          `nothing was captured in ${this.#target.path}: the program opened no device of the software NIC`,
+          {
+            hint: 'a statically linked program, or one without libibverbs, cannot be captured; one that sets VERBS_SOFT itself is not',
+          },
+        );
       }
       const summary = add(parts.map(summarize));
       const reasons = join(this.#directory, 'reasons');
@@ -81,27 +64,28 @@ export class Collection {
   }
 
   async #merge(first: string, others: string[]): Promise<void> {
+    const { path } = this.#target;
     try {
       if (!this.#beside) {
-        let flags = 'w';
-        for (const part of [first, ...others]) {
-          await pipeline(createReadStream(part), createWriteStream(this.#target, { flags }));
-          flags = 'a';
-        }
+        await pipeline(contents([first, ...others]), createWriteStream(path));
         return;
       }
-      for (const part of others) {
-        for await (const chunk of createReadStream(part, { highWaterMark: 1 << 20 }))
-          appendFileSync(first, chunk as Buffer);
-        rmSync(part);
-      }
-      renameSync(first, this.#target);
+      for await (const chunk of contents(others)) appendFileSync(first, chunk);
+      putInPlace(first, this.#target);
     } catch (error) {
-      throw new Failure(`the capture ${this.#target} could not be written: ${fileReason(error)}`, {
+      throw new Failure(`the capture ${path} could not be written: ${fileReason(error)}`, {
         hint: spaceHint(codeOf(error)),
         cause: error,
       });
     }
+  }
+}
+
+/** What the parts hold, one behind the other. A part that is read goes: the disk need not hold all of it twice. */
+async function* contents(parts: readonly string[]): AsyncGenerator<Buffer> {
+  for (const part of parts) {
+    yield* createReadStream(part, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>;
+    rmSync(part);
   }
 }
 
@@ -119,26 +103,6 @@ function spaceHint(code: string | undefined): string {
   return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
     ? 'free some space, name a file on another disk, or limit the capture (capture_limit=BYTES in VERBS_SOFT)'
     : 'name another file';
-}
-
-function targetIsFile(target: string): boolean {
-  let descriptor: number;
-  try {
-    if (statSync(target).isDirectory()) throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
-    // A file that cannot be overwritten is reported before the program runs.
-    descriptor = openSync(target, 'r+');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return true;
-    throw new Failure(`cannot write the capture ${target}: ${fileReason(error)}`, {
-      hint: 'name another file',
-      cause: error,
-    });
-  }
-  try {
-    return fstatSync(descriptor).isFile();
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 function add(summaries: CaptureSummary[]): CaptureSummary {

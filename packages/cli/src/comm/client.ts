@@ -5,7 +5,7 @@ import { lineOf } from '@verbs/lib/text';
 import { note, print, printJson } from '../output.js';
 import { plural } from '../text.js';
 import { talk } from './connect.js';
-import { trafficText } from './traffic.js';
+import { noTraffic, trafficText } from './traffic.js';
 
 /** The options of `verbs comm connect`. */
 export interface ClientOptions {
@@ -26,11 +26,13 @@ export async function client(name: string, options: ClientOptions, signal: Abort
 async function lines(name: string, connected: Client, options: ClientOptions, signal: AbortSignal): Promise<void> {
   const { endpoint, device } = connected;
   const show = options.json ? note : print;
-  const traffic = await talk(endpoint, { waitMs: options.wait * 1000, signal }, (message) => {
+  const traffic = noTraffic();
+  await talk(endpoint, { waitMs: options.wait * 1000, signal, traffic }, (message) => {
     show(lineOf(message));
+  }).finally(() => {
+    if (options.json) printJson({ service: name, device, ...traffic });
+    else note(trafficText(traffic));
   });
-  if (options.json) printJson({ service: name, device, ...traffic });
-  else note(trafficText(traffic));
 }
 
 async function file(

@@ -1,25 +1,26 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { DocaError, type Endpoint } from '@verbs/doca-comm';
 import { inputLines } from './input.js';
-import { type Traffic, noTraffic } from './traffic.js';
+import type { Traffic } from './traffic.js';
 
 export interface TalkOptions {
   /** After the end of the input, continue until no message has come for this time. */
   waitMs: number;
   /** Ends the exchange without an error. */
   signal: AbortSignal;
+  /** What there was, also if it fails. */
+  traffic: Traffic;
 }
 
 /** Lines sent before received messages are polled: one piece of input may hold thousands. */
 const LINES_PER_TURN = 32;
 
-/** Sends the lines of standard input to the service, and reports each message from it. */
+/** Sends the lines of standard input to the service, reports each message from it, and counts both. */
 export async function talk(
   endpoint: Endpoint,
-  { waitMs, signal }: TalkOptions,
+  { waitMs, signal, traffic }: TalkOptions,
   onLine: (message: Uint8Array) => void,
-): Promise<Traffic> {
-  const traffic = noTraffic();
+): Promise<void> {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   let heard: number;
@@ -36,8 +37,11 @@ export async function talk(
   hearing.catch(() => {
     over.abort();
   });
+  const refuse = (failure: Error): never => {
+    throw failure;
+  };
   try {
-    for await (const line of inputLines(either, endpoint.maxMsgSize)) {
+    for await (const line of inputLines(either, endpoint.maxMsgSize, refuse)) {
       await endpoint.send(line, undefined, { signal: either });
       traffic.sentMessages += 1;
       traffic.sentBytes += line.length;
@@ -45,7 +49,7 @@ export async function talk(
     }
     await endpoint.drained(undefined, { signal: either });
     heard = performance.now();
-    while (!either.aborted && performance.now() - heard < waitMs) await pause(waitMs - (performance.now() - heard));
+    for (let left; (left = waitMs - (performance.now() - heard)) > 0;) await sleep(left, undefined, { signal: either });
   } catch (error) {
     if (!either.aborted) throw error;
   }
@@ -54,9 +58,4 @@ export async function talk(
     // Only an error of the connection is a failure; other errors end the wait.
     if (error instanceof DocaError && !signal.aborted) throw error;
   });
-  return traffic;
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

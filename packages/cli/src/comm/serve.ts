@@ -84,7 +84,10 @@ class Server {
 
   /** Lines of standard input go to every client. The slowest one sets the pace. */
   async #forwardInput(): Promise<void> {
-    for await (const line of inputLines(this.#options.signal, this.#endpoint.maxMsgSize)) {
+    const refuse = ({ message }: Error) => {
+      this.#events.onTrouble(message);
+    };
+    for await (const line of inputLines(this.#options.signal, this.#endpoint.maxMsgSize, refuse)) {
       await Promise.all([...this.#sessions].map(([peer, session]) => this.#send(peer, session, line)));
     }
   }

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { Failure } from '@verbs/lib/failure';
 import { listAllDevices, providers } from '../providers.js';
 import { print, printJson } from '../output.js';
 import { hex64 } from '../text.js';
+import { noDevice } from './device-list.js';
 
 export function devicesCommand(): Command {
   return new Command('devices')
@@ -44,9 +44,5 @@ async function devices(json: boolean): Promise<void> {
   if (!json && kinds.length > 0) {
     print(`\nmodels for the software NIC: ${kinds.join(', ')} (verbs run --device NAME,kind=KIND)`);
   }
-  if (list.length === 0) {
-    throw new Failure(`no RDMA device found: ${list.reason ?? 'no library has one'}`, {
-      hint: '"verbs doctor" tells what would help',
-    });
-  }
+  if (list.length === 0) throw noDevice(list);
 }

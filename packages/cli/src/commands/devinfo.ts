@@ -1,11 +1,11 @@
-import { type DeviceInfo, listDevices } from '@verbs/core';
+import type { DeviceList } from '@verbs/core';
 import { Command, InvalidArgumentError } from 'commander';
-import { Failure } from '@verbs/lib/failure';
 import { describeDevice } from '../devinfo/describe.js';
 import { type DeviceReport, reportDevice } from '../devinfo/report.js';
 import { listAllDevices } from '../providers.js';
 import { print, printJson } from '../output.js';
 import { guidText, plural } from '../text.js';
+import { noDevice, ofEach } from './device-list.js';
 
 interface Options {
   ibDev?: string;
@@ -23,12 +23,15 @@ export function devinfoCommand(): Command {
     .option('-l, --list', 'print only the names')
     .option('-v, --verbose', 'print all attributes and the GID table')
     .option('--json', 'print all attributes as JSON; 64-bit numbers are decimal strings')
-    .addHelpText('after', '\nExamples:\n  verbs devinfo -v\n  verbs devinfo -d soft0 --json')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  verbs devinfo -v\n  verbs devinfo -d soft0 --json\n\nExit code 1 if a device cannot be opened, too; the others are printed.',
+    )
     .action(devinfo);
 }
 
 async function devinfo(options: Options): Promise<void> {
-  const all = options.ibDev === undefined ? listDevices() : await listAllDevices();
+  const all = await listAllDevices();
   if (options.list) {
     listNames(all, options.json === true);
     return;
@@ -36,24 +39,18 @@ async function devinfo(options: Options): Promise<void> {
   const devices = all.filter(({ name }) => options.ibDev === undefined || name === options.ibDev);
   if (devices.length === 0) {
     if (options.json) printJson([]);
-    if (options.ibDev === undefined) {
-      throw new Failure(`no RDMA device found: ${all.reason ?? 'no library has one'}`, {
-        hint: '"verbs doctor" names the remedy',
-      });
-    }
-    throw new Failure(`there is no device ${options.ibDev}`, {
-      hint: all.length === 0 ? '"verbs doctor" gives the reason' : `there is ${all.map(({ name }) => name).join(', ')}`,
-    });
+    throw noDevice(all, options.ibDev);
   }
-  const reports = devices.map((device) => reportDevice(device, options.ibPort));
+  const reports = ofEach(devices, (device) => reportDevice(device, options.ibPort));
   if (options.json) printJson(reports.map(jsonReport));
   else for (const report of reports) print(describeDevice(report, options.verbose === true).join('\n'));
 }
 
-function listNames(devices: readonly DeviceInfo[], json: boolean): void {
-  const names = devices.map(({ name }) => name);
+function listNames(all: DeviceList, json: boolean): void {
+  const names = all.map(({ name }) => name);
   if (json) printJson(names);
   else print(`${plural(names.length, 'HCA')} found:\n${names.map((name) => `\t${name}\n`).join('')}`);
+  if (all.length === 0) throw noDevice(all);
 }
 
 function jsonReport({ device, attr, boardId, numCompVectors, ports }: DeviceReport): unknown {

@@ -2,6 +2,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { deliveryJson, deliveryText, explained } from '../encap/demo.js';
 import { portTable, reportPorts } from '../encap/show.js';
 import { print, printJson } from '../output.js';
+import { refuseOptions } from './settings.js';
 import { loadVendor } from './vendor.js';
 
 const TUNNELS = ['vxlan', 'gre'] as const;
@@ -34,9 +35,14 @@ Examples:
 "show" finds out what is free by taking it, and gives it back at once. "demo" sends an RDMA WRITE between two devices
 of the model, in this process, and explains the packet that was captured, field by field.`,
     )
-    .action(async (what: 'show' | 'demo', options: Options) => {
-      if (what === 'show') await show(options);
-      else await demo(options);
+    .action(async (what: 'show' | 'demo', options: Options, command: Command) => {
+      if (what === 'show') {
+        refuseOptions(command, ['tunnel'], 'demo');
+        await show(options);
+      } else {
+        refuseOptions(command, ['device', 'port'], 'show');
+        await demo(options);
+      }
     });
 }
 

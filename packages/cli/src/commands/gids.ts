@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type DeviceInfo, enumName, type GidEntry, GidType, openDevice } from '@verbs/core';
-import { Failure } from '@verbs/lib/failure';
 import { Command } from 'commander';
 import { listAllDevices } from '../providers.js';
 import { print, printJson } from '../output.js';
+import { noDevice, ofEach } from './device-list.js';
 
 interface Row {
   device: string;
@@ -20,20 +20,20 @@ export function gidsCommand(): Command {
     .description('print the GIDs of the ports, as show_gids does, and which one connections use')
     .option('-d, --ib-dev <device>', 'this device only (default: all)')
     .option('--json', 'print a JSON array')
-    .addHelpText('after', '\nExample:\n  verbs gids -d soft0\n\nThe GID with the mark * is the default of connections.')
+    .addHelpText(
+      'after',
+      '\nExample:\n  verbs gids -d soft0\n\nThe GID with the mark * is the default of connections.\nExit code 1 if a device cannot be opened, too; the others are printed.',
+    )
     .action(gids);
 }
 
 async function gids({ ibDev, json }: { ibDev?: string; json?: boolean }): Promise<void> {
   const all = await listAllDevices();
   const devices = all.filter(({ name }) => ibDev === undefined || name === ibDev);
-  const rows = devices.flatMap(rowsOf);
+  const rows = ofEach(devices, rowsOf).flat();
   if (json === true) printJson(rows);
   else if (rows.length > 0) print(table(rows));
-  if (devices.length > 0) return;
-  throw new Failure(ibDev === undefined ? 'no RDMA device found' : `there is no device ${ibDev}`, {
-    hint: all.length === 0 ? '"verbs doctor" gives the reason' : `there is ${all.map(({ name }) => name).join(', ')}`,
-  });
+  if (devices.length === 0) throw noDevice(all, ibDev);
 }
 
 function rowsOf(device: DeviceInfo): Row[] {

@@ -11,7 +11,8 @@ export const LAUNCH_NOTES = `
 The program finds our libibverbs.so.1 first (LD_LIBRARY_PATH) and its devices in VERBS_SOFT; without --device those of
 the environment's VERBS_SOFT are used, else soft0. Standard streams and signals are passed on.
 Exit code: the program's own, 128 + n if signal n ended it, 127 if it is not found, 126 if it cannot be executed,
-1 if the capture failed, 2 for a wrong command line. If verbs itself is killed by SIGKILL, the program runs on.`;
+1 if the capture failed, 2 for a wrong command line. If verbs itself is killed by SIGKILL, the program runs on.
+What the program leaves in the background has no device any more when it ends.`;
 
 export function addLaunchOptions(command: Command): Command {
   return command

@@ -29,7 +29,8 @@ Examples:
       const root = modelOf(program);
       const version = program.version() ?? '';
       if (output === undefined) show(manPage(find(root, words), root, version));
-      else writeAll(root, version, output);
+      else if (words.length === 0) writeAll(root, version, output);
+      else throw new Failure('--output writes all pages', { hint: 'leave the command out', exitCode: 2 });
     });
 }
 

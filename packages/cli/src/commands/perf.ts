@@ -30,7 +30,7 @@ import {
   type LatencyResult,
 } from '../perf/table.js';
 import { hex } from '../text.js';
-import { DEFAULT_PORT, waitAt } from './listening.js';
+import { DEFAULT_PORT, serversPort, waitAt } from './listening.js';
 import { integer, seconds, stopSignal } from './settings.js';
 
 interface Options {
@@ -58,7 +58,7 @@ export function perfCommand(): Command {
     .argument('[address]', 'where the server is; without it this is the server')
     .addOption(new Option('-c, --connection <type>', 'the transport').choices(TRANSPORTS).default('RC'))
     .option('-s, --size <bytes>', 'bytes of a message (default: lat 2, bw 65536, UD the MTU)', integer(1, MAX_SIZE))
-    .option('-a, --all', `sizes 2, 4, 8, … ${MAX_SIZE}; UD up to the MTU`)
+    .addOption(new Option('-a, --all', `sizes 2, 4, 8, … ${MAX_SIZE}; UD up to the MTU`).conflicts('size'))
     .option(
       '-n, --iters <number>',
       'messages of a measurement (default: lat 1000, bw 5000)',
@@ -76,7 +76,7 @@ export function perfCommand(): Command {
       DEFAULT_PORT,
     )
     .option('-d, --device <device>', 'the RDMA device (default: the first hardware device, else the software NIC)')
-    .option('--timeout <seconds>', 'how long to wait for a message', seconds(0), 5)
+    .option('--timeout <seconds>', 'how long to wait for a message', seconds(0.001), 5)
     .option('-H, --histogram', 'lat: how the times are spread')
     .option('--json', 'print one JSON document at the end')
     .addHelpText(
@@ -115,7 +115,7 @@ async function client({ kind, operation, address, options, stop }: ClientTask): 
   let peer = {};
   await measure(
     context,
-    { host: address, port: options.port, plan, timeoutMs: options.timeout * 1000, signal: stop },
+    { host: address, port: serversPort(options.port), plan, timeoutMs: options.timeout * 1000, signal: stop },
     {
       onPeer: ({ gid, qpNum }) => {
         peer = { gid, qpNum };
@@ -140,13 +140,16 @@ async function client({ kind, operation, address, options, stop }: ClientTask): 
         if (lost > 0) note(`${lost} of ${result.iterations} messages were lost`);
       },
     },
-  );
-  if (options.json)
-    printJson({ device: context.device.name, peer, ...planJson(plan), mtu, results: results.map(json(options)) });
+  ).finally(() => {
+    // Also if a later size fails.
+    if (options.json && results.length > 0)
+      printJson({ device: context.device.name, peer, ...planJson(plan), mtu, results: results.map(json(options)) });
+  });
 }
 
 function planOf(kind: Kind, operation: Operation, options: Options, mtu: number): Plan {
   const { connection: transport, atomic, txDepth: depth } = options;
+  if (options.histogram && kind !== 'lat') throw new Failure('--histogram is for lat', { exitCode: 2 });
   const largest = transport === 'UD' ? mtu : MAX_SIZE;
   const usual = kind === 'lat' ? 2 : Math.min(65536, largest);
   const one = options.size ?? (operation === 'atomic' ? ATOMIC_BYTES : usual);
@@ -196,7 +199,9 @@ function json({ histogram }: Options) {
       bytes,
       iterations,
       ...(Object.fromEntries(rounded) as Record<string, number>),
-      ...(histogram && { histogram: result.histogram }),
+      ...(histogram && {
+        histogram: result.histogram.map(({ from, to, count }) => ({ fromUsec: round(from), toUsec: round(to), count })),
+      }),
     };
   };
 }

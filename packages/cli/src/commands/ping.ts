@@ -1,15 +1,15 @@
 import { openDevice } from '@verbs/core';
 import type { Request } from '@verbs/core/rendezvous';
 import { Command } from 'commander';
-import { messageOf } from '@verbs/lib/failure';
+import { Failure, messageOf } from '@verbs/lib/failure';
 import { note, print, printJson } from '../output.js';
 import { type PingOptions, ping } from '../ping/client.js';
 import { MAX_SIZE } from '../ping/protocol.js';
 import { serve } from '../ping/server.js';
 import type { Summary } from '../ping/statistics.js';
 import { hex, plural } from '../text.js';
-import { DEFAULT_PORT, waitAt } from './listening.js';
-import { integer, seconds, stopSignal } from './settings.js';
+import { DEFAULT_PORT, serversPort, waitAt } from './listening.js';
+import { integer, refuseOptions, seconds, stopSignal } from './settings.js';
 
 interface Options {
   server?: boolean;
@@ -42,7 +42,7 @@ export function pingCommand(): Command {
     .option('-c, --count <number>', 'end after this number of pings', integer(1, Number.MAX_SAFE_INTEGER))
     .option('-S, --size <bytes>', 'bytes of data', integer(0, MAX_SIZE), 64)
     .option('-i, --interval <seconds>', 'from a reply to the next ping; 0: none', seconds(0), 1)
-    .option('-t, --timeout <seconds>', 'how long to wait for a reply', seconds(0), 5)
+    .option('-t, --timeout <seconds>', 'how long to wait for a reply', seconds(0.001), 5)
     .option('--read', "ping by RDMA READ, without the peer's program (default: SEND and a reply)")
     .option('--json', 'print one JSON document at the end')
     .addHelpText(
@@ -53,21 +53,34 @@ Examples:
   verbs ping -c 5             in another: five round trips
   verbs ping -c 1000 -i 0 --json
 
-The two find each other over TCP, as programs with @verbs/core/rendezvous do; the pings are SENDs over RC. Ctrl-C prints the summary. Exit code 1 if a reply does not come.`,
+The two find each other over TCP, as programs with @verbs/core/rendezvous do; the pings are SENDs over RC. Ctrl-C prints the summary. If a reply does not come, the error follows it, and the exit code is 1.`,
     )
-    .action(async (address: string, options: Options) => {
-      const stop = stopSignal();
-      if (options.server) await server(options, stop);
-      else await client(address, options, stop);
+    .action(async (address: string, options: Options, command: Command) => {
+      if (options.server) {
+        refuseOptions(command, CLIENTS_OWN, 'the client');
+        if (command.args.length > 0) {
+          throw new Failure(`${address}: the server goes to no address`, {
+            hint: `--bind ${address} lets it wait there`,
+            exitCode: 2,
+          });
+        }
+        await server(options, stopSignal());
+      } else {
+        refuseOptions(command, SERVERS_OWN, 'the server (-s)');
+        await client(address, options, stopSignal());
+      }
     });
 }
+
+const CLIENTS_OWN = ['count', 'size', 'interval', 'timeout', 'read'];
+const SERVERS_OWN = ['once', 'bind'];
 
 async function client(address: string, options: Options, stop: AbortSignal): Promise<void> {
   using context = openDevice(options.device);
   const operation = options.read ? 'read' : 'send';
   const settings: PingOptions = {
     host: address,
-    port: options.port,
+    port: serversPort(options.port),
     operation,
     size: options.size,
     count: options.count,
@@ -77,7 +90,7 @@ async function client(address: string, options: Options, stop: AbortSignal): Pro
   };
   const replies: { seq: number; usec: number }[] = [];
   let peer = { gid: '', qpNum: 0 };
-  const summary = await ping(context, settings, {
+  await ping(context, settings, {
     onPeer: (gid, qpNum) => {
       peer = { gid, qpNum };
       if (!options.json)
@@ -89,11 +102,13 @@ async function client(address: string, options: Options, stop: AbortSignal): Pro
       if (options.json) replies.push({ seq, usec });
       else print(`${plural(options.size, 'byte')} from ${peer.gid}: seq=${seq} time=${usec.toFixed(1)} usec`);
     },
+    onEnd: (summary) => {
+      const { name: device } = context.device;
+      if (options.json) printJson({ device, ...peer, operation, bytes: options.size, ...rounded(summary), replies });
+      else print(summaryText(address, summary));
+      if (summary.received === 0) process.exitCode = 1;
+    },
   });
-  if (options.json)
-    printJson({ device: context.device.name, ...peer, operation, bytes: options.size, ...rounded(summary), replies });
-  else print(summaryText(address, summary));
-  if (summary.received === 0) process.exitCode = 1;
 }
 
 async function server(options: Options, stop: AbortSignal): Promise<void> {

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { Failure } from '@verbs/lib/failure';
 import { printJson, print } from '../output.js';
 import { convert } from '../reformat/convert.js';
@@ -16,7 +16,7 @@ export function reformatCommand(): Command {
     .description('put the frames of a capture into a tunnel or take them out, by packet reformat actions of mlx5')
     .argument('<in>', 'a pcap or pcapng file of Ethernet frames')
     .argument('<out>', 'the file to write: pcap or pcapng by its ending, else as <in>')
-    .option('--encap <tunnel>', 'put every frame into this tunnel')
+    .addOption(new Option('--encap <tunnel>', 'put every frame into this tunnel').conflicts('decap'))
     .option('--decap <tunnel>', 'take the frames out of this tunnel, and drop all others')
     .option('--json', 'print the summary as JSON')
     .addHelpText(
@@ -40,7 +40,7 @@ lengths, IPv4 checksum and UDP source port (by the flow inside) of the outer hea
     )
     .action(async (input: string, output: string, options: Options) => {
       const text = options.encap ?? options.decap;
-      if (text === undefined || (options.encap !== undefined && options.decap !== undefined)) {
+      if (text === undefined) {
         throw new Failure('either --encap or --decap is needed', { hint: 'verbs reformat --help', exitCode: 2 });
       }
       const direction = options.encap === undefined ? 'decap' : 'encap';

@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { launch } from '../launch/launch.js';
+import { launch, statusDespite } from '../launch/launch.js';
 import { analyze } from '../show/analyze.js';
 import { openPage } from '../show/open-page.js';
 import { writePage } from '../show/write-page.js';
+import { temporaryFolder } from '../temporary-folder.js';
 import { LAUNCH_NOTES, addLaunchOptions, type LaunchArguments, launchOptions } from './launch-options.js';
 
 export function runCommand(): Command {
@@ -44,17 +44,25 @@ async function run(command: string[], options: RunArguments): Promise<number> {
     const { status } = await launch(command, { ...launchOptions(options), ...(capture !== undefined && { capture }) });
     return status;
   }
-  const directory = capture === undefined ? mkdtempSync(join(tmpdir(), 'verbs-run-')) : undefined;
+  const directory = capture === undefined ? temporaryFolder('verbs-run-') : undefined;
   const file = capture ?? join(directory ?? '', 'run.pcapng');
   // The page of a capture that is kept lies beside it.
   const page = directory === undefined ? `${file.replace(/\.pcapng$/, '')}.html` : `${directory}.html`;
   try {
-    const { status } = await launch(command, { ...launchOptions(options), capture: file });
-    using course = analyze(file);
-    writePage(course, page);
-    openPage(page);
-    return status;
+    const { status, capture: captured } = await launch(command, { ...launchOptions(options), capture: file });
+    return captured === undefined ? status : showPage(file, page, status);
   } finally {
     if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
   }
+}
+
+function showPage(file: string, page: string, status: number): number {
+  try {
+    using course = analyze(file);
+    writePage(course, page);
+  } catch (error) {
+    return statusDespite(error, status);
+  }
+  openPage(page);
+  return status;
 }

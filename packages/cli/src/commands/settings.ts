@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { Failure } from '@verbs/lib/failure';
 
 /** Ctrl-C ends the current work, and the results so far are printed. A second Ctrl-C ends the program at once. */
@@ -10,6 +10,14 @@ export function stopSignal(): AbortSignal {
     });
   }
   return controller.signal;
+}
+
+/** Refuses options that only another form of the command takes. */
+export function refuseOptions(command: Command, names: readonly string[], form: string): void {
+  const given = names.filter((name) => command.getOptionValueSource(name) === 'cli');
+  if (given.length === 0) return;
+  const flags = given.map((name) => `--${name}`).join(', ');
+  throw new Failure(`${flags}: only for ${form}`, { hint: 'see --help', exitCode: 2 });
 }
 
 /** An option's value: seconds, at most a day. */

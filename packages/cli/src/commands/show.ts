@@ -1,6 +1,7 @@
 import { Failure } from '@verbs/lib/failure';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { painter, printLines } from '../output.js';
+import { refuseSame } from '../same-file.js';
 import { analyze } from '../show/analyze.js';
 import { type Course, type Packet, packetCount } from '../show/course.js';
 import { courseJson, ofQueuePair } from '../show/json.js';
@@ -17,14 +18,21 @@ interface Options {
   json?: boolean;
 }
 
+/** The forms that always have every packet: what explains some of them is for text. */
+const WHOLE = ['output', 'json'];
+
 export function showCommand(): Command {
   return new Command('show')
     .description('show who sent what in a capture: losses, retransmissions, NAKs; as text or as a page with a ladder')
     .argument('<capture>', 'a pcapng or pcap file with RoCE v2 packets, also in tunnels')
     .option('-o, --output <page.html>', 'write a page for the browser, which needs no other file')
     .option('-q, --qp <number>', 'only the pairs with this queue pair, as 17 or 0x11', queuePair)
-    .option('-p, --packet <number>', 'explain this packet field by field (repeatable)', packetNumbers)
-    .option('-v, --verbose', 'explain every packet field by field')
+    .addOption(
+      new Option('-p, --packet <number>', 'explain this packet field by field (repeatable)')
+        .argParser(packetNumbers)
+        .conflicts(WHOLE),
+    )
+    .addOption(new Option('-v, --verbose', 'explain every packet field by field').conflicts(WHOLE))
     .option('--json', 'print the pairs and the packets as JSON')
     .addHelpText(
       'after',
@@ -41,6 +49,7 @@ A packet is lost if its receiver's capture has not got it; "not captured" if onl
 }
 
 async function show(file: string, { output, verbose, packet = [], qp, json }: Options): Promise<void> {
+  if (output !== undefined) refuseSame(file, output);
   using whole = analyze(file);
   const course = qp === undefined ? whole : ofQueuePair(whole, qp);
   if (packetCount(course) === 0) throw nothing(file, whole, qp);

@@ -1,4 +1,4 @@
-import { type DeviceInfo, PortState, listDevices, openDevice } from '@verbs/core';
+import { type DeviceInfo, type DeviceList, PortState, listDevices, openDevice } from '@verbs/core';
 import { messageOf } from '@verbs/lib/failure';
 import { mtuName, portStateName } from '../devinfo/names.js';
 import { type Finding, fail, ok, warn } from './finding.js';
@@ -9,14 +9,23 @@ export function checkDevices(): { findings: Finding[]; usable: boolean } {
   const checked = list.map((device) => ({ device, findings: checkDevice(device) }));
   const findings = checked.flatMap((each) => each.findings);
   const good = checked.filter((each) => each.findings.every(({ level }) => level !== 'fail'));
-  return { findings: [...findings, verdict(list, good[0]?.device, list.reason)], usable: good.length > 0 };
+  return { findings: [...findings, verdict(list, good[0]?.device)], usable: good.length > 0 };
 }
 
-function verdict(list: readonly DeviceInfo[], used: DeviceInfo | undefined, reason: string | undefined): Finding {
+function verdict(list: DeviceList, used: DeviceInfo | undefined): Finding {
   const topic = 'verdict';
-  if (used === undefined) {
-    const text = list.length === 0 ? `no device: ${reason ?? 'no library has one'}` : 'no device can be used';
+  const [first] = list;
+  if (first === undefined || used === undefined) {
+    const text = first === undefined ? `no device: ${list.reason ?? 'no library has one'}` : 'no device can be used';
     return fail(topic, text, 'the lines above give the reason');
+  }
+  if (used !== first) {
+    const text = `programs that name no device get ${first.name}, which cannot be used`;
+    return warn(
+      topic,
+      text,
+      `name ${used.name}, which can be used: openDevice('${used.name}'), verbs ping -d ${used.name}`,
+    );
   }
   if (used.library === 'system') return ok(topic, `programs use ${used.name}, a hardware device`);
   return ok(topic, `there is no hardware device; programs use ${used.name}, the software NIC`);

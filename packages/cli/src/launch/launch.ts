@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { listDevices } from '@verbs/core';
 import { configure, type ReasonReport } from '@verbs/soft';
 import { Failure, messageOf } from '@verbs/lib/failure';
 import { Collection, incompleteFailure } from '../capture/collect.js';
@@ -9,6 +9,7 @@ import { note } from '../output.js';
 import { runProgram } from './child.js';
 import { configurationText } from './configuration.js';
 import { type DropIn, prepareDropIn, unusable } from './drop-in.js';
+import { tellOthers } from './others.js';
 import { ReasonFile } from './reason-file.js';
 
 export interface LaunchOptions {
@@ -23,36 +24,9 @@ export interface LaunchOptions {
 export interface LaunchResult {
   /** The program's exit status. */
   status: number;
+  /** Undefined if there is none: none was asked for, or it failed as the program did. */
   capture?: CaptureSummary;
 }
-
-/**
- * Tells of a program that uses verbs, on a run of which none has loaded the software NIC: it had the system's library, and
- * would fail, or find no device, without a word about why. Programs that a script starts are not seen.
- */
-function tellOthers(command: readonly string[]): void {
-  const program = command.find(usesVerbs);
-  if (program === undefined) return;
-  note(
-    `verbs: ${program} did not ask the software NIC for devices. If it asked for some, it has another libibverbs: by a path ` +
-      'of its own (DT_RPATH), by what replaces LD_LIBRARY_PATH or the environment (env -i), or as a set-user-ID or static program',
-  );
-}
-
-/** Whether a word of the command is a program that names libibverbs or librdmacm. */
-function usesVerbs(word: string): boolean {
-  const folders = word.includes('/') ? [''] : (process.env['PATH'] ?? '').split(':').map((path) => `${path}/`);
-  return folders.some((folder) => {
-    try {
-      const bytes = readFileSync(`${folder}${word}`);
-      return bytes.subarray(0, 4).equals(ELF) && ['libibverbs.so', 'librdmacm.so'].some((name) => bytes.includes(name));
-    } catch {
-      return false;
-    }
-  });
-}
-
-const ELF = Buffer.from('\x7fELF');
 
 /** Runs an unmodified program on the software NIC. */
 export async function launch(command: readonly string[], options: LaunchOptions): Promise<LaunchResult> {
@@ -63,10 +37,12 @@ export async function launch(command: readonly string[], options: LaunchOptions)
     const collection = options.capture === undefined ? undefined : new Collection(options.capture);
     try {
       const environment = environmentFor(dropIn, options, collection);
+      checkConfiguration(environment['VERBS_SOFT'] ?? '', options);
+      tellLeftOut(environment['VERBS_SOFT'] ?? '');
+      dropIn.makeFiles(environment);
+      // It looks into its file until the program has ended: nothing may fail in between.
       const reasons = reasonFile(dropIn, options, collection);
       if (reasons !== undefined) environment['VERBS_SOFT_WHY'] = reasons.path;
-      checkConfiguration(environment['VERBS_SOFT'] ?? '', options);
-      dropIn.makeFiles(environment);
       const status = await runProgram(program, args, environment).finally(() => reasons?.finish());
       if (!dropIn.used()) tellOthers(command);
       return collection === undefined ? { status } : await withCapture(status, collection, options.capture ?? '');
@@ -132,16 +108,27 @@ function checkConfiguration(text: string, { device, faults }: LaunchOptions): vo
   }
 }
 
+/** A device of a kind that no package here has: only a library of the program's own could add it. */
+function tellLeftOut(configuration: string): void {
+  if (!/,\s*kind\s*=/.test(configuration)) return;
+  const { leftOut = [] } = listDevices({ library: 'soft' });
+  for (const { name, reason } of leftOut) note(`verbs: ${name} is left out: ${reason}`);
+}
+
 async function withCapture(status: number, collection: Collection, target: string): Promise<LaunchResult> {
+  let capture: CaptureSummary;
   try {
-    const capture = await collection.finish();
-    const failure = incompleteFailure(target, capture);
-    if (failure !== undefined) throw failure;
-    return { status, capture };
+    capture = await collection.finish();
   } catch (error) {
-    // The status reports the program's own failure; the capture's is printed as well.
-    if (status === 0 || !(error instanceof Failure)) throw error;
-    note(`verbs: ${error.message}`);
-    return { status };
+    return { status: statusDespite(error, status) };
   }
+  const failure = incompleteFailure(target, capture);
+  return { status: failure === undefined ? status : statusDespite(failure, status), capture };
+}
+
+/** The status reports the program's own failure; an error in what is made of its run is printed as well. */
+export function statusDespite(error: unknown, status: number): number {
+  if (status === 0) throw error;
+  note(`verbs: ${messageOf(error)}`);
+  return status;
 }

@@ -11,6 +11,8 @@ export interface OptionModel {
   description: string;
   /** With its name, as the help writes it: `<file>`. */
   value?: Value & { term: string };
+  /** What it is if it is left out. */
+  preset?: string;
 }
 
 export interface ArgumentModel {
@@ -20,6 +22,7 @@ export interface ArgumentModel {
   description: string;
   variadic: boolean;
   value: Value;
+  preset?: string;
 }
 
 /** A command as it describes itself: what completion and manual pages are made of. */
@@ -48,17 +51,20 @@ const KINDS: Readonly<Record<string, Exclude<Value['kind'], 'choices'>>> = {
   program: 'program',
 };
 
-export function modelOf(command: Command, parent = ''): CommandModel {
+/** `siblings`: the commands beside it. */
+export function modelOf(command: Command, parent = '', siblings: readonly string[] = []): CommandModel {
   const path = `${parent} ${command.name()}`.trim();
   const help = command.createHelp();
+  const commands = help.visibleCommands(command);
+  const names = commands.map((each) => each.name());
   return {
     path,
     name: command.name(),
     description: command.description(),
     usage: command.usage(),
     options: help.visibleOptions(command).map(optionOf),
-    arguments: command.registeredArguments.map((each) => argumentOf(each, command)),
-    commands: help.visibleCommands(command).map((each) => modelOf(each, path)),
+    arguments: command.registeredArguments.map((each) => argumentOf(each, siblings)),
+    commands: commands.map((each) => modelOf(each, path, names)),
     notes: notesOf(command),
   };
 }
@@ -68,27 +74,31 @@ export function withSubcommands(model: CommandModel): CommandModel[] {
   return [model, ...model.commands.flatMap(withSubcommands)];
 }
 
-function optionOf({ short, long, flags, description, argChoices }: Option): OptionModel {
+function optionOf(option: Option): OptionModel {
+  const { short, long, flags, description, argChoices } = option;
   const names = [short, long].filter((name) => name !== undefined);
   const [term, name = ''] = /<([^>]+)>/.exec(flags) ?? [];
   if (term === undefined) return { names, description };
-  return { names, description, value: { ...valueOf(name, argChoices), term } };
+  return { names, description, value: { ...valueOf(name, argChoices), term }, ...presetOf(option) };
 }
 
-function argumentOf(argument: Argument, command: Command): ArgumentModel {
+function argumentOf(argument: Argument, siblings: readonly string[]): ArgumentModel {
   const { required, variadic, description, argChoices } = argument;
   const name = argument.name();
   const dots = variadic ? '...' : '';
   const term = required ? `<${name}${dots}>` : `[${name}${dots}]`;
   // `help` and `man` are about the other commands.
-  const others = () => command.parent?.commands.map((each) => each.name()) ?? [];
   const value: Value =
     name === 'command'
-      ? { kind: 'choices', choices: others() }
+      ? { kind: 'choices', choices: siblings }
       : name === 'address'
         ? { kind: 'host' }
         : valueOf(name, argChoices);
-  return { name, term, description, variadic, value };
+  return { name, term, description, variadic, value, ...presetOf(argument) };
+}
+
+function presetOf({ defaultValue: value }: { defaultValue?: unknown }): { preset?: string } {
+  return typeof value === 'string' || typeof value === 'number' ? { preset: String(value) } : {};
 }
 
 function valueOf(name: string, choices: readonly string[] | undefined): Value {

@@ -47,7 +47,7 @@ const FUNCTIONS = `function __verbs_look
     set -l word $words[$i]
     if test $value = yes
       set value no
-    else if test $ended = no -a "$word" = --
+    else if test $ended = no; and test "$word" = --
       set ended yes
     else if test $ended = no; and string match -qr -- '^-.' $word
       if contains -- $word $__verbs_valued

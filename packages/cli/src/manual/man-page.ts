@@ -25,13 +25,16 @@ export function manPage(model: CommandModel, root: CommandModel, version: string
       paragraphs.flatMap((each) => ['.PP', ...each]),
     ),
     ...section('COMMANDS', definitions(commands.map(({ name, description: what }) => [name, what]))),
-    ...section('ARGUMENTS', definitions(described.map(({ term, description: what }) => [term, what]))),
+    ...section(
+      'ARGUMENTS',
+      definitions(described.map(({ term, description: what, preset }) => [term, `${what}${remark([], preset)}`])),
+    ),
     ...section(
       'OPTIONS',
       definitions(
-        options.map(({ names, value, description: what }) => {
-          const choices = value?.kind === 'choices' ? ` (${value.choices.join(', ')})` : '';
-          return [`${names.join(', ')}${value ? ` ${value.term}` : ''}`, `${what}${choices}`];
+        options.map(({ names, value, description: what, preset }) => {
+          const choices = value?.kind === 'choices' ? value.choices : [];
+          return [`${names.join(', ')}${value ? ` ${value.term}` : ''}`, `${what}${remark(choices, preset)}`];
         }),
       ),
     ),
@@ -50,6 +53,12 @@ export function manPage(model: CommandModel, root: CommandModel, version: string
     others.map((each) => `\\fB${text(pageName(each))}\\fR(1)`).join(',\n'),
   ];
   return `${parts.join('\n')}\n`;
+}
+
+/** What it may be, and what it is if it is left out. */
+function remark(choices: readonly string[], preset: string | undefined): string {
+  const parts = [choices.join(', '), preset === undefined ? '' : `default: ${preset}`].filter(Boolean);
+  return parts.length === 0 ? '' : ` (${parts.join('; ')})`;
 }
 
 function section(title: string, lines: readonly string[]): string[] {

@@ -38,6 +38,8 @@ export interface PingOptions {
 export interface PingEvents {
   onPeer(gid: string, qpNum: number): void;
   onReply(seq: number, microseconds: number): void;
+  /** After the last one, also if that has failed. */
+  onEnd(summary: Summary): void;
 }
 
 /** The NIC's retries report a killed server. After this time the closed connection does, if no retry is under way. */
@@ -46,13 +48,13 @@ const GRACE_MS = 2000;
 const DEAD_HINT = 'does its "verbs ping -s" still run?';
 
 /** Pings a server. */
-export async function ping(context: Context, options: PingOptions, events: PingEvents): Promise<Summary> {
+export async function ping(context: Context, options: PingOptions, events: PingEvents): Promise<void> {
   using pd = context.allocPd();
   const connection = await meet(pd, options);
   try {
     const client = new Client(pd, connection, options);
     events.onPeer(client.peer.gid, client.peer.qpNum);
-    return await client.run(events);
+    await client.run(events);
   } finally {
     connection.close();
   }
@@ -109,18 +111,21 @@ class Client {
     this.#inBytes = this.#in.bytes.subarray(0, options.size);
   }
 
-  async run(events: PingEvents): Promise<Summary> {
+  async run(events: PingEvents): Promise<void> {
     const { count = Infinity, intervalMs, signal } = this.#options;
     const statistics = new Statistics();
-    for (let seq = 1; seq <= count && !signal.aborted; seq++) {
-      if (seq > 1 && !(await pause(intervalMs, signal))) break;
-      statistics.addSent();
-      const microseconds = await this.#ping(seq);
-      if (microseconds === undefined) break;
-      statistics.addReceived(microseconds);
-      events.onReply(seq, microseconds);
+    try {
+      for (let seq = 1; seq <= count && !signal.aborted; seq++) {
+        if (seq > 1 && !(await pause(intervalMs, signal))) break;
+        statistics.addSent();
+        const microseconds = await this.#ping(seq);
+        if (microseconds === undefined) break;
+        statistics.addReceived(microseconds);
+        events.onReply(seq, microseconds);
+      }
+    } finally {
+      events.onEnd(statistics.summary());
     }
-    return statistics.summary();
   }
 
   /** One round trip, in microseconds; undefined if the user stopped it. */

@@ -1,7 +1,10 @@
-import { rmSync, statSync } from 'node:fs';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { type CapturedFrame, type CaptureFormat, FrameReader, FrameWriter } from '@verbs/lib/capture-files';
 import type * as Reformat from '@verbs/lib/reformat';
 import { Failure, codeOf, fileReason } from '@verbs/lib/failure';
+import { folderBeside, putInPlace, targetOf } from '../capture-target.js';
+import { refuseSame } from '../same-file.js';
 import { Progress } from './progress.js';
 
 export interface Task {
@@ -19,25 +22,30 @@ export interface Result {
   seconds: number;
 }
 
-/** Reads, reformats and writes. A run that fails leaves no output behind. */
+/** Reads, reformats and writes. A run that fails leaves the output as it was. */
 export async function convert(module: typeof Reformat, task: Task): Promise<Result> {
   const work = workOf(module, task);
   using reader = openInput(task.input);
-  refuseSame(task);
+  refuseSame(task.input, task.output);
   const format = formatOf(task.output) ?? reader.format;
-  using writer = openOutput(task.output, format);
+  const target = targetOf(task.output);
+  const folder = target.isFile ? folderBeside(target) : undefined;
+  const path = folder === undefined ? target.path : join(folder, 'frames');
   try {
+    using writer = openOutput(path, format);
     const start = performance.now();
     const summary = await run(module, work, reader, writer);
     writer.finish();
+    if (folder !== undefined) putInPlace(path, target);
     const seconds = (performance.now() - start) / 1000;
     return { task, formats: { input: reader.format, output: format }, summary, seconds };
   } catch (error) {
-    if (statSync(task.output, { throwIfNoEntry: false })?.isFile()) rmSync(task.output);
     if (codeOf(error) === 'ENOSPC') {
       throw new Failure(`cannot write ${task.output}: ${fileReason(error)}`, { cause: error });
     }
     throw error;
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -90,14 +98,6 @@ function openOutput(path: string, format: CaptureFormat): FrameWriter {
       hint: 'name a file in a directory that exists and that you may write to',
       cause: error,
     });
-  }
-}
-
-/** Opening the output would empty the input. */
-function refuseSame({ input, output }: Task): void {
-  const [from, to] = [input, output].map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }));
-  if (from?.isFile() && from.dev === to?.dev && from.ino === to.ino) {
-    throw new Failure(`${input} and ${output} are the same file`, { hint: 'name another file for the output' });
   }
 }
 

@@ -13,11 +13,6 @@ const WORD = 2 ** 32;
 const KEPT = 256;
 const MANAGEMENT_QP = 1;
 
-const MISSING = { marks: ['missing'], notes: ['a request with this PSN was lost'] } satisfies {
-  marks: Mark[];
-  notes: string[];
-};
-
 /** The packets of a capture with what became of them, read from the file in the order of time. */
 export class Packets {
   readonly #observations: Observations;
@@ -117,10 +112,12 @@ function firstBytes({ view, offset, size }: FrameRecord): Buffer {
   return bytes;
 }
 
-function missingBefore({ number, pair, from, psn, sent, received, link }: Packet, back: number): Packet {
+function missingBefore({ number, pair, from, role, psn, sent, received, link }: Packet, back: number): Packet {
+  const what = role === 'response' ? 'response' : 'request';
   return {
     ...{ number: number - back, pair, from, psn: addPsn(psn, -back), sent: sent ?? received, received: undefined },
     ...{ name: 'not captured', role: 'other', payload: 0, length: 0, bytes: undefined, link, at: 0 },
-    ...MISSING,
+    marks: ['missing'],
+    notes: [`a ${what} with this PSN was lost`],
   };
 }

@@ -1,7 +1,7 @@
 import { psnDistance } from './psn.js';
 
 /** More PSNs than these at once are a new connection or a capture with a gap. */
-const MOST_MISSING = 64;
+export const MOST_MISSING = 64;
 const LEAST_MTU = 256;
 const CIRCLE = 1 << 24;
 
@@ -44,7 +44,7 @@ export class Requests {
       skipped = place - this.#next <= MOST_MISSING ? place - this.#next : 0;
     } else if (place < this.#first) this.#late.add(place);
     this.#last = place;
-    const span = readLength === 0 ? 1 : this.#span(readLength);
+    const span = this.spanOf(readLength);
     if (span === undefined) this.#next = -1;
     else this.#next = Math.max(this.#next, place + span);
     return skipped;
@@ -67,8 +67,8 @@ export class Requests {
     return low > 0 && place < (gaps[low * 2 - 1] ?? 0);
   }
 
-  /** The PSNs that the responses of a READ take: one for each packet. Undefined if that is not known. */
-  #span(length: number): number | undefined {
+  /** The PSNs that a request takes: a READ of so many bytes one for each response. Undefined if that is not known. */
+  spanOf(length: number): number | undefined {
     if (this.#mtu !== undefined) return Math.max(1, Math.ceil(length / this.#mtu));
     return length <= LEAST_MTU ? 1 : undefined;
   }

@@ -1,6 +1,7 @@
 import { opcodeOf, syndromeText } from '@verbs/lib/packets';
 import type { Mark } from './course.js';
 import type { Flow, Flows } from './flows.js';
+import { ReadResponses } from './read-responses.js';
 import { RecentRows } from './recent-rows.js';
 import { Requests } from './requests.js';
 import { DAMAGED, SENT, type Transmissions } from './transmissions.js';
@@ -33,6 +34,8 @@ export class Judge {
   readonly #transmissions: Transmissions;
   readonly #flows: Flows;
   readonly #requests: (Requests | undefined)[] = [];
+  /** Of the flows that the responses are in. */
+  readonly #reads: (ReadResponses | undefined)[] = [];
   readonly #responses = new RecentRows();
 
   constructor(transmissions: Transmissions, flows: Flows) {
@@ -66,6 +69,14 @@ export class Judge {
       const found = requests.add(transmissions.psn(row), length);
       if (found > 0) verdict |= found << MISSING_AT;
       else if (found < 0 && flow.transport !== 'UC') verdict |= requests.firstKnown ? AGAIN : AGAIN | FIRST_UNKNOWN;
+      const again = found < 0 && requests.firstKnown;
+      if (opcode.role === 'read' && !again && flow.reverse !== undefined) {
+        const reads = (this.#reads[flow.reverse.number] ??= new ReadResponses());
+        reads.ask(transmissions.psn(row), requests.spanOf(length) ?? 1);
+      }
+    }
+    if (opcode.role === 'response') {
+      verdict |= (this.#reads[flow.number]?.answer(transmissions.psn(row)) ?? 0) << MISSING_AT;
     }
     const aeth = transmissions.aeth(row);
     if (aeth !== undefined) {
