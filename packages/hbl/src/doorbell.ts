@@ -1,4 +1,17 @@
-import { fields, maybe, members, type Members, or, range, u24, u32, u64, u8, validate } from '@verbs/core/provider';
+import {
+  fields,
+  maybe,
+  members,
+  type Members,
+  or,
+  range,
+  u24,
+  u32,
+  u64,
+  u8,
+  uint8Array,
+  validate,
+} from '@verbs/core/provider';
 
 const checkDoorbell = fields({ index: range(0, 0x3fffff), qpNum: u24(), portNum: u8() });
 
@@ -25,11 +38,11 @@ export function encodeDoorbell(doorbell: Doorbell): bigint {
 
 /** Takes the 64 bits of a doorbell apart. It ignores reserved bits. */
 export function decodeDoorbell(doorbell: bigint): Doorbell {
-  validate.u64(doorbell, 'doorbell');
+  const bits = BigInt(validate.u64(doorbell, 'doorbell'));
   return {
-    index: Number(doorbell & 0x3fffffn),
-    qpNum: Number((doorbell >> 32n) & 0xffffffn),
-    portNum: Number(doorbell >> 56n),
+    index: Number(bits & 0x3fffffn),
+    qpNum: Number((bits >> 32n) & 0xffffffn),
+    portNum: Number(bits >> 56n),
   };
 }
 
@@ -106,7 +119,7 @@ const MULTI_STRIDE_BYTES = 64;
 export function encodeWqe(wqe: Wqe, into?: Uint8Array): Uint8Array {
   const { strides, ...given } = checkWqe(wqe, 'wqe');
   const size = strides === undefined ? WQE_BYTES : MULTI_STRIDE_BYTES;
-  const bytes = into ?? new Uint8Array(size);
+  const bytes = into === undefined ? new Uint8Array(size) : uint8Array(into, 'into');
   if (bytes.byteLength < size) throw validate.rangeError('into.byteLength', `at least ${size}`, bytes.byteLength);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   view.setUint8(0, given.opcode);

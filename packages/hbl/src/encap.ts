@@ -12,6 +12,7 @@ import {
   Resource,
   softHint,
   u32,
+  uint8Array,
   unchecked,
   validate,
   watchForLeak,
@@ -60,8 +61,15 @@ export type EncapAttr =
       header: Uint8Array;
     });
 
-/** Open encapsulations by context, port and number: `modifyQp` names them by the number. */
-const table = new WeakMap<Context, Map<string, WeakRef<Encap>>>();
+/**
+ * Open encapsulations by device, port and number: `modifyQp` names them by the number. The default opens of a device are one
+ * context for the library, so that a queue pair of one of them may use an encapsulation of another.
+ */
+const table = new Map<string, WeakRef<Encap>>();
+
+function keyOf({ device }: Context, portNum: number, encapNum: number): string {
+  return [device.library, device.name, portNum, encapNum].join(':');
+}
 
 /**
  * An encapsulation resource. Made by {@link createEncap}; `close()` is `hbldv_destroy_encap`.
@@ -82,9 +90,7 @@ export class Encap extends Resource {
     this.context = context;
     this.portNum = portNum;
     this.encapNum = made.encapNum;
-    const known = table.get(context) ?? new Map<string, WeakRef<Encap>>();
-    table.set(context, known);
-    known.set(`${portNum}:${made.encapNum}`, new WeakRef(this));
+    table.set(keyOf(context, portNum, made.encapNum), new WeakRef(this));
     watchForLeak(this, 'Encap', 'its queue pairs lose their tunnel');
   }
 
@@ -96,7 +102,7 @@ export class Encap extends Resource {
 
 /** The open encapsulation with that number. */
 export function findEncap(context: Context, portNum: number, encapNum: number): Encap | undefined {
-  const encap = table.get(context)?.get(`${portNum}:${encapNum}`)?.deref();
+  const encap = table.get(keyOf(context, portNum, encapNum))?.deref();
   return encap?.closed === false ? encap : undefined;
 }
 
@@ -188,6 +194,5 @@ function address(value: unknown, path: string): number {
 
 function bytes(value: unknown, encapType: number): Uint8Array | undefined {
   if (value === undefined && encapType === EncapType.NO_ENC) return undefined;
-  if (!(value instanceof Uint8Array)) throw validate.typeError('attr.header', 'a Uint8Array', value);
-  return value;
+  return uint8Array(value, 'attr.header');
 }

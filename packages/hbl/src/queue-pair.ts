@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { enumName, Mtu, type QpAttr, QpAttrMask, QpState, type QueuePair, VerbsError } from '@verbs/core';
 import {
   check,
@@ -13,6 +14,7 @@ import {
   u32,
   u64,
   u8,
+  uint8Array,
   validate,
 } from '@verbs/core/provider';
 import { encodeWqe, type Wqe } from './doorbell.js';
@@ -98,7 +100,9 @@ export function modifyQp(qp: QueuePair, attr: HblModify, hblAttr?: HblQpAttr): v
 
 type Extended = ReturnType<typeof checkHblAttr>;
 
-function checkedMtu({ pathMtu }: HblModify): number | undefined {
+function checkedMtu(attr: HblModify): number | undefined {
+  // What is no object is an error of the check of all fields.
+  const pathMtu = (attr as HblModify | null | undefined)?.pathMtu;
   if (typeof pathMtu !== 'number' || pathMtu === MTU_8192 || has(Mtu, pathMtu)) return pathMtu;
   const names = Object.keys(Mtu).map((name) => `Mtu.${name}`);
   throw validate.rangeError('attr.pathMtu', `one of ${names.join(', ')}, MTU_8192`, pathMtu);
@@ -132,17 +136,19 @@ function refused(
       // The device does not tell: what is known of the attributes of this hardware is left.
     }
   }
-  if (code === errno.EINVAL && extended !== undefined) hint ??= wrongExtended(attr.qpState, extended, encap);
+  if (code === errno.EINVAL && extended !== undefined) hint ??= wrongExtended(qp, attr.qpState, extended, encap);
   return new VerbsError(code, 'hbldv_modify_qp', { detail: `of 0x${qp.qpNum.toString(16)} ${step}`, hint });
 }
 
 /** Which attribute of this hardware the step does not take; undefined where only the general remedy is left. */
 function wrongExtended(
+  qp: QueuePair,
   to: QpState | undefined,
   extended: Extended,
   encap: NativeHandle | undefined,
 ): string | undefined {
-  const { wqGranularity, priority, encapNum } = extended;
+  const { wqGranularity, priority, encapNum, qpToMigrate = qp } = extended;
+  if (qpToMigrate.context !== qp.context) return 'hblAttr.qpToMigrate is of another open device';
   if (to === QpState.INIT) {
     return has(SwqGranularity, wqGranularity)
       ? undefined
@@ -241,7 +247,7 @@ export class SendWorkQueue {
 
   /**
    * Writes an entry: number `index`, counted from the creation of the queue, goes into slot `index % entries`. The
-   * previous entry in that slot must have completed.
+   * previous entry in that slot must have completed; nothing of it stays where the new one is shorter.
    *
    * @returns the index for the doorbell that announces this entry and all before it
    * @throws VerbsError EINVAL if the queue is not mapped any more, or if another one is after a RESET: ask `queryQp`
@@ -251,7 +257,7 @@ export class SendWorkQueue {
   write(index: number, wqe: Wqe | Uint8Array): number {
     const syscall = 'hbldv_query_qp';
     validate.integer(index, 'index', 0, Number.MAX_SAFE_INTEGER);
-    const bytes = wqe instanceof Uint8Array ? wqe : encodeWqe(wqe);
+    const bytes = types.isUint8Array(wqe) ? uint8Array(wqe, 'wqe') : encodeWqe(wqe);
     if (bytes !== wqe && bytes.byteLength > this.entrySize) {
       throw validate.valueError(
         'wqe.strides',

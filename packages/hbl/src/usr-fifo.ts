@@ -1,6 +1,20 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { types } from 'node:util';
 import { type Context, enumName, VerbsError } from '@verbs/core';
-import { checked, errno, fields, or, Resource, u32, u8, validate, watchForLeak } from '@verbs/core/provider';
+import {
+  checked,
+  detachedError,
+  errno,
+  fields,
+  isDetached,
+  or,
+  Resource,
+  signalOf,
+  u32,
+  u8,
+  validate,
+  watchForLeak,
+} from '@verbs/core/provider';
 import { type Doorbell, encodeDoorbell } from './doorbell.js';
 import { portHint } from './device.js';
 import { UsrFifoType } from './enums.js';
@@ -116,8 +130,10 @@ export class UsrFifo extends Resource {
    */
   push(doorbells: bigint | Doorbell | BigUint64Array, first = 0, count = Number.MAX_SAFE_INTEGER): number {
     const fifo = this.use('hbldv_usr_fifo.regs_cpu_addr');
-    const many = doorbells instanceof BigUint64Array;
+    const many = types.isBigUint64Array(doorbells);
     if (many) {
+      // None would fit, for ever.
+      if (isDetached(doorbells)) throw detachedError('doorbells');
       validate.integer(first, 'first', 0, doorbells.length);
       validate.integer(count, 'count', 0, Number.MAX_SAFE_INTEGER);
     }
@@ -129,23 +145,25 @@ export class UsrFifo extends Resource {
     });
   }
 
-  /** Resolves when `wanted` doorbells fit. The event loop runs meanwhile. */
-  async space(wanted = 1, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
+  /** Resolves when `wanted` doorbells fit. The event loop runs meanwhile. Rejects with the signal's reason. */
+  async space(wanted = 1, options?: { signal?: AbortSignal }): Promise<void> {
+    const signal = signalOf(options);
     validate.integer(wanted, 'wanted', 1, this.entries - RESERVE);
     for (let checks = 0; ; checks++) {
       signal?.throwIfAborted();
       if (this.free >= wanted) return;
       if (checks < EAGER_CHECKS) await setImmediate();
-      else await setTimeout(1, undefined, signal === undefined ? {} : { signal });
+      else await setTimeout(1);
     }
   }
 
-  /** Pushes all doorbells, and waits for space as often as necessary. */
-  async pushAll(doorbells: BigUint64Array, { signal }: { signal?: AbortSignal } = {}): Promise<void> {
-    for (let done = 0; done < doorbells.length;) {
-      const pushed = this.push(doorbells, done);
-      done += pushed;
-      if (pushed === 0) await this.space(1, signal === undefined ? {} : { signal });
+  /** Pushes all doorbells, and waits for space as often as necessary. The array may change as soon as this returns. */
+  async pushAll(doorbells: BigUint64Array, options?: { signal?: AbortSignal }): Promise<void> {
+    if (!types.isBigUint64Array(doorbells)) throw validate.typeError('doorbells', 'a BigUint64Array', doorbells);
+    const signal = signalOf(options);
+    const all = isDetached(doorbells) ? doorbells : doorbells.slice();
+    for (let done = this.push(all); done < all.length; done += this.push(all, done)) {
+      await this.space(1, signal && { signal });
     }
   }
 

@@ -200,6 +200,16 @@ describe('lifetimes', () => {
     expect(createEncap(a.ctx, vxlan).encapNum).toBe(one.encapNum);
   });
 
+  it('so does a queue pair of another default open, which is the same context for the library', () => {
+    const [a, b] = pair(undefined, undefined);
+    modifyQp(a.qp, { qpState: 0 });
+    const encap = createEncap(open('hbl_0', 'default'), vxlan);
+    modifyQp(a.qp, toInit());
+    modifyQp(a.qp, toRtr(b), { caps: QpCaps.ENCAP, encapNum: encap.encapNum });
+    encap.close();
+    expect(createEncap(a.ctx, vxlan).encapNum).not.toBe(encap.encapNum);
+  });
+
   it('an Encap that nobody closes is freed when it is collected', async () => {
     configureDevices();
     const ctx = open('hbl_0', 'default');

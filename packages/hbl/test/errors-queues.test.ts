@@ -114,6 +114,7 @@ describe('queue pairs of gaudi', () => {
       expect(() => {
         modifyQp(a.qp, attr, hblAttr);
       });
+    refusal(undefined as never).toThrow(/^attr must be an object/);
     refusal(toRtr(b)).toThrow(/EINVAL.* RESET -> RTR: INIT comes before RTR/);
     refusal(toInit(), { wqGranularity: 2 as SwqGranularity }).toThrow(/hblAttr\.wqGranularity 2 is none of/);
     modifyQp(a.qp, toInit());

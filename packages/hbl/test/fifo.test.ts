@@ -1,11 +1,14 @@
 // The user FIFO as a data path.
-import { WcStatus } from '@verbs/core';
+import { runInNewContext } from 'node:vm';
+import { SendFlags, WcStatus, WrOpcode } from '@verbs/core';
 import { softNic } from '@verbs/soft';
 import { expect, it } from 'vitest';
 import {
   createCq,
+  createEncap,
   createUsrFifo,
   decodeDoorbell,
+  EncapType,
   encodeDoorbell,
   encodeWqe,
   modifyQp,
@@ -65,10 +68,25 @@ async function until(done: () => boolean): Promise<void> {
   }
 }
 
+/** The first four numbers at the destination, when all that was posted has arrived. */
+async function arrived(l: Line): Promise<bigint[]> {
+  const { qp, cq, mr } = l.a;
+  qp.postSend({
+    opcode: WrOpcode.RDMA_WRITE,
+    sendFlags: SendFlags.SIGNALED,
+    sgList: [{ mr, length: SLOT }],
+    remote: l.b.mr.remote(),
+    remoteOffset: 8 * SLOT,
+  });
+  expect((await completion(cq)).ok).toBe(true);
+  return [...slotsOf(l.b).slice(0, 4)];
+}
+
 it('doorbells have index, queue pair and port in their places', () => {
   const doorbell = { index: 0x3ffffe, qpNum: 0xabcdef, portNum: 3 };
   expect(encodeDoorbell(doorbell)).toBe(0x03abcdef_003ffffen);
   expect(decodeDoorbell(0x03abcdef_ffffffffn)).toEqual({ ...doorbell, index: 0x3fffff });
+  expect(decodeDoorbell(5 as never)).toEqual({ index: 5, qpNum: 0, portNum: 0 });
   expect(() => encodeDoorbell({ ...doorbell, index: 0x400000 })).toThrow(/doorbell\.index/);
 });
 
@@ -102,6 +120,42 @@ it('a multi-stride entry needs entries of 64 bytes', () => {
   const strides = { count: 2, local: SLOT, remote: SLOT };
   expect(() => l.queue.write(0, writeOf(l, 0, { strides }))).toThrow(/^wqe\.strides needs .*GRAN_64B/);
   expect(() => l.queue.write(0, new Uint8Array(64))).toThrow(/^wqe\.byteLength must be at most 32/);
+});
+
+it.each([
+  ['an entry', (l: Line) => writeOf(l, 0)],
+  ['its bytes', (l: Line) => encodeWqe(writeOf(l, 0))],
+])('%s that is shorter than its slot has nothing of the one before', async (_name, of) => {
+  const l = line(16, { granularity: SwqGranularity.GRAN_64B });
+  let doorbells = 0;
+  const run = async (index: number) => {
+    doorbells += l.fifo.push({ index, qpNum: l.qpNum, portNum: 1 });
+    await until(() => l.fifo.ci === doorbells);
+  };
+  slotsOf(l.a).fill(1n);
+  await run(l.queue.write(0, writeOf(l, 0, { strides: { count: 4, local: 0, remote: SLOT } })));
+  expect(await arrived(l)).toEqual([1n, 1n, 1n, 1n]);
+  slotsOf(l.b).fill(0n);
+  // Into the same slot; the others have no operation.
+  await run(l.queue.write(l.queue.entries, of(l)));
+  expect(await arrived(l)).toEqual([1n, 0n, 0n, 0n]);
+});
+
+it('arrays of another realm are arrays, and one whose memory is gone is an error', async () => {
+  const l = line(16);
+  const other = runInNewContext('[new Uint8Array(32), new BigUint64Array(1)]') as [
+    Uint8Array<ArrayBuffer>,
+    BigUint64Array<ArrayBuffer>,
+  ];
+  expect(l.queue.write(0, other[0])).toBe(1);
+  expect(l.fifo.push(other[1])).toBe(1);
+  structuredClone(other[0].buffer, { transfer: [other[0].buffer, other[1].buffer] });
+  expect(() => l.queue.write(0, other[0])).toThrow(/^wqe is detached/);
+  expect(() => l.fifo.push(other[1])).toThrow(/^doorbells is detached/);
+  await expect(l.fifo.pushAll(other[1])).rejects.toThrow(/^doorbells is detached/);
+  const attr = { portNum: 1, encapType: EncapType.ENC_OVER_UDP, udpDstPort: 4789, header: other[0] };
+  expect(() => createEncap(l.a.ctx, attr)).toThrow(/^attr\.header is detached/);
+  expect(() => encodeWqe({ opcode: WqeOpcode.NOP }, {} as Uint8Array)).toThrow(/^into must be a Uint8Array/);
 });
 
 it('completions are in the mapped buffer without anybody polling', async () => {
@@ -161,8 +215,15 @@ it('takes at most 62 at once, and says so', async () => {
   const many = new BigUint64Array(200).fill(encodeDoorbell({ index: 0, qpNum: l.qpNum, portNum: 1 }));
   const first = l.fifo.push(many);
   expect(first).toBeLessThanOrEqual(62);
-  await l.fifo.pushAll(many.subarray(first));
+  const rest = many.slice(first);
+  const pushing = l.fifo.pushAll(rest);
+  // The array is the program's again.
+  structuredClone(rest.buffer, { transfer: [rest.buffer] });
+  await pushing;
   await until(() => l.fifo.ci === 200 % 64);
+  await expect(l.fifo.pushAll(1n as never)).rejects.toThrow(/^doorbells must be a BigUint64Array/);
+  await expect(l.fifo.pushAll(many, { sginal: 1 } as never)).rejects.toThrow(/options\.sginal is not known/);
+  await expect(l.fifo.space(1, { signal: 1 } as never)).rejects.toThrow(/options\.signal must be an AbortSignal/);
   await expect(l.fifo.space(63)).rejects.toThrow(/wanted/);
   await expect(l.fifo.space(1, { signal: AbortSignal.abort() })).rejects.toThrow(/abort/i);
 });

@@ -146,6 +146,9 @@ describe("the Gaudi SDK's library", () => {
     // The library answers 0 only for the queue pair that it was given.
     expect(native.migrateQp(hbl, other)).toBe(0);
     expect(native.migrateQp(hbl, qp)).toBe(-22);
+    // Of another context, it is perhaps none of this library.
+    const foreign = handleOf(end(open('hbl_1')).qp, 'QueuePair', 'qp', 'test');
+    expect(native.modifyQp(hbl, qp, {}, 0, undefined, migrates, undefined, foreign)).toBe(-22);
     expect(native.setPortEx(hbl, context, atomic)).toBe(-121);
     expect(native.createUsrFifo(hbl, context, collective)).toBe(-121);
   });

@@ -3,8 +3,15 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { handleOf } from '@verbs/core/provider';
-import { afterAll, describe, expect, it } from 'vitest';
-import { devx, FlowActionType as Type, FlowTableType, softModel } from '../src/index.js';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  devx,
+  FlowActionType as Type,
+  FlowTableType,
+  schedLeafCreate,
+  schedNodeCreate,
+  softModel,
+} from '../src/index.js';
 import { libraries } from '../src/base/libraries.js';
 import { native, type NativeHandle, type NativeLibrary } from '../src/native/index.js';
 import { open } from './helpers/devices.js';
@@ -84,6 +91,26 @@ describe('the actions of a flow arrive', () => {
     const { bytes, wc } = await port.receiveOne();
     expect([Buffer.from(bytes).equals(INNER), wc.flowTag, counter.read().packets]).toEqual([true, 0x123, 1n]);
   });
+});
+
+it('shares of the bandwidth change in their place in the tree, which the library wants to hear again', () => {
+  const ctx = open();
+  const options = [`-DMODEL="${softModel.library}"`, '-DSTRIDE=16'];
+  const vendor = release('libmlx5.so.1.24.44.8', join(import.meta.dirname, 'programs/libmlx5.c'), ...options);
+  const pair = { ...libraries.for('soft', 'test'), vendor, handle: handleOf(ctx, 'Context', 'ctx', 'test') };
+  vi.spyOn(libraries, 'for').mockReturnValue(pair);
+  vi.spyOn(libraries, 'forContext').mockReturnValue(pair);
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+  });
+  const root = schedNodeCreate(ctx);
+  const node = schedNodeCreate(ctx, { parent: root, bwShare: 1 });
+  const leaf = schedLeafCreate(ctx, { parent: node, maxAvgBw: 100 });
+  node.modify({ bwShare: 2 });
+  leaf.modify({ maxAvgBw: 200 });
+  expect(() => {
+    root.modify({ bwShare: 2 });
+  }).toThrow(/EINVAL.*a node without a parent has neither bwShare nor maxAvgBw/);
 });
 
 function checked(result: NativeHandle | number): NativeHandle {

@@ -119,6 +119,23 @@ describe('refusals', () => {
     expect(make(tx, 9 as Type, new Uint8Array(50))).toBe('EINVAL');
     expect(make(tx, Type.L2_TO_L2_TUNNEL, new Uint8Array(50), dr.ActionFlags.ROOT_LEVEL)).toBe('');
     expect(code(() => dr.createActionPushVlan(tx, 0x0800_0064))).toBe('EINVAL');
+    // libmlx5 copies these without a look at their size.
+    for (const data of [undefined, new Uint8Array(), new Uint8Array(13), new Uint8Array(4096)]) {
+      const attr = { reformatType: Type.L3_TUNNEL_TO_L2, ...(data && { data }) };
+      expect(() => dr.createActionPacketReformat(rx, attr)).toThrow(/EINVAL.*data is the new Ethernet header/);
+    }
+  });
+
+  it('a root table behind a sampler, and what is not linked', () => {
+    const { ctx, qp } = new Port(open());
+    const domain = dr.createDomain(ctx, dr.DomainType.NIC_RX);
+    const sampleActions = [dr.createActionDestIbvQp(domain, qp)];
+    const attr = { sampleRatio: 1, defaultNextTable: dr.createTable(domain, 0), sampleActions };
+    expect(() => dr.createActionFlowSampler(domain, attr)).toThrow(/EINVAL.*attr\.defaultNextTable is a root table/);
+    const unlink = () => {
+      dr.unlinkAsoOtherDomain(devx.allocFlowCounter(ctx), domain);
+    };
+    expect(unlink).toThrow(/EINVAL.*obj is not linked with that domain/);
   });
 
   it('duplicates, when they are not allowed', () => {

@@ -69,6 +69,20 @@ describe('nothing that JavaScript passes crashes', () => {
     }
   });
 
+  it('natively: an object of one library does not go to another', () => {
+    const ctx = open();
+    // The same file by another path is another library for the addon.
+    const other = native.openLibrary(mlx5.softModel.library.replace('/lib/', '/lib/./')).handle;
+    const context = handleOf(ctx, 'Context', 'ctx', 'test');
+    const counter = handleOf(devx.allocFlowCounter(ctx), 'DevxObject', 'obj', 'test');
+    const own = handleOf(dr.createDomain(ctx, dr.DomainType.NIC_RX), 'Domain', 'domain', 'test');
+    const foreign = native.drDomainCreate(other as never, context, dr.DomainType.NIC_RX) as never;
+    const link = (peer: never, domain: never) => native.drAsoOtherDomainLink(counter, peer, domain, 0, 0);
+    const [own_, EINVAL, EOPNOTSUPP] = [own as never, -22, -95];
+    expect([link(own_, foreign), link(foreign, own_), link(own_, own_)]).toEqual([EINVAL, EINVAL, EOPNOTSUPP]);
+    expect(native.drAsoOtherDomainUnlink(counter, foreign)).toBe(EINVAL);
+  });
+
   it('misspelt and missing arguments are named', () => {
     const ctx = open();
     expect(() => mlx5.createFlowMatcher(ctx, { prio: 1 } as never)).toThrow(
@@ -85,6 +99,21 @@ describe('nothing that JavaScript passes crashes', () => {
     expect(() => mlx5.createFlow(matcher, { outer: { udp: 1 } } as never, [])).toThrow(
       /match\.outer\.udp is not known/,
     );
+    const { FlowActionType: Type } = mlx5;
+    const obj = devx.allocFlowCounter(ctx, { bulk: 128 });
+    expect(() => mlx5.createFlow(matcher, {}, [{ type: Type.COUNTERS_DEVX, obj, offset: 5 } as never])).toThrow(
+      /^actions\[0\]\.offset has no effect with FlowActionType\.COUNTERS_DEVX$/,
+    );
+    expect(() => mlx5.createFlow(matcher, {}, [{ type: Type.DROP, tagValue: 1 } as never])).toThrow(
+      /^actions\[0\]\.tagValue has no effect with FlowActionType\.DROP$/,
+    );
+    const domain = dr.createDomain(ctx, dr.DomainType.NIC_RX);
+    const holes = new Array<never>(2).fill(undefined as never, 1);
+    expect(() => mlx5.createFlow(matcher, {}, holes)).toThrow(/^actions\[0\] must be an object/);
+    expect(() => dr.createRule(dr.createMatcher(dr.createTable(domain, 1)), {}, holes)).toThrow(
+      /^actions\[0\] must be a Action/,
+    );
+    expect(() => dr.createActionDestArray(domain, holes)).toThrow(/^dests\[0\] must be an object/);
     expect(() => devx.generalCmd(ctx, new Uint8Array(15), 16)).toThrow(/input\.byteLength must be 16 to 65535/);
     expect(() => dr.createTable(ctx as never, 0)).toThrow(/domain must be a Domain/);
   });

@@ -24,6 +24,12 @@ describe('an entry in the device layout', () => {
     expect(hex({ copy: 'udp_sport', to: 'metadata_reg_c_2', toOffset: 8 })).toBe('300b001000530800');
   });
 
+  it('is one for each place of the list, also for a hole', () => {
+    const holes: ModifyAction[] = [];
+    holes[1] = { set: 'ip_ecn', value: 1 };
+    expect(() => encodeModifyHeader(holes)).toThrow(/^actions\[0\] must be an object/);
+  });
+
   it('has 8 bytes each', () => {
     expect(encodeModifyHeader([])).toEqual(new Uint8Array());
     expect(encodeModifyHeader(Array.from({ length: 3 }, () => ({ set: 'ip_ecn' as const, value: 1 })))).toHaveLength(
@@ -40,6 +46,9 @@ it.each([
   [{ set: 'ip_ecn', value: 1, offset: 2 }, /actions\[0\]\.offset/],
   [{ set: 'udp_dport', value: 1, offset: 8, length: 9 }, /actions\[0\]\.length must be an integer from 1 to 8/],
   [{ add: 'ipv4_ttl', value: -129 }, /actions\[0\]\.value must be an integer from -128 to 255/],
+  // The device adds to the whole field, whatever these say.
+  [{ add: 'sipv4', value: 1, offset: 8 }, /actions\[0\]\.offset is not for add/],
+  [{ add: 'tcp_seq_num', value: -1, length: 8 }, /actions\[0\]\.length is not for add/],
   [{ set: 'ipv4_ttl', value: -1 }, /actions\[0\]\.value/],
   [{ set: 'ipv4_ttl', value: 1, to: 'ipv4_ttl' }, /actions\[0\]\.to is for copy only/],
   [{ copy: 'ipv4_ttl', value: 1, to: 'ipv4_ttl' }, /actions\[0\]\.value is not for copy/],
@@ -47,6 +56,7 @@ it.each([
   [{ copy: 'sipv4' }, /actions\[0\]\.to/],
   [{ set: 'ipv4_ttl', value: 1, lenght: 2 }, /actions\[0\]\.lenght is not known here/],
   [null, /actions\[0\] must be an object/],
+  [undefined, /actions\[0\] must be an object/],
 ])('refuses %o', (entry, message) => {
   expect(() => encodeModifyHeader([entry as unknown as ModifyAction])).toThrow(message);
 });

@@ -25,6 +25,13 @@ it('attributes that the device lacks are EOPNOTSUPP, and impossible values are n
   expect(() => createCq(ctx, 16, {}, { cqesize: 64 } as never)).toThrow(/mlx5Attr\.cqesize is not known here/);
   const attr = { qpType: QpType.DRIVER, sendCq: cq, recvCq: cq, cap: { maxSendWr: 1, maxRecvWr: 1 } } as const;
   expect(code(() => createQp(pd, attr, { dcInitAttr: { dcType: DcType.DCI } }))).toBe('EOPNOTSUPP');
+  const dc = (dcInitAttr: object) => code(() => createQp(pd, attr, { dcInitAttr: dcInitAttr as never }));
+  const [dciStreams, dctAccessKey] = [{ logNumConcurent: 1, logNumErrored: 0 }, 5n];
+  expect(dc({ dcType: DcType.DCT, dctAccessKey })).toBe('EOPNOTSUPP');
+  expect(dc({ dcType: DcType.DCI, dciStreams })).toBe('EOPNOTSUPP');
+  expect(() => dc({ dcType: DcType.DCT })).toThrow(/^mlx5Attr\.dcInitAttr\.dctAccessKey must be a bigint or a number/);
+  expect(() => dc({ dcType: DcType.DCI, dctAccessKey })).toThrow(/\.dctAccessKey is for DcType\.DCT/);
+  expect(() => dc({ dcType: DcType.DCT, dctAccessKey, dciStreams })).toThrow(/\.dciStreams is for DcType\.DCI/);
   expect(() => initObj({ cq: pd } as never)).toThrow(/objects\.cq must be a CompletionQueue/);
   expect(() => {
     modifyQpUdpSport(cq as never, 1);

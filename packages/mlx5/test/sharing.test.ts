@@ -62,7 +62,7 @@ describe('a dma-buf', () => {
   it('is registered as by core, and reached by a peer; there is no data direct', async () => {
     const ctx = open();
     const pd = ctx.allocPd();
-    const dm = ctx.allocDm(4096);
+    const dm = ctx.allocDm(8192);
     dm.copyTo(0, Buffer.from('by a dma-buf ...'));
     const fd = dm.exportDmabufFd();
     const mr = regDmabufMr(pd, fd, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ, { length: 4096, iova: 0x1000n });
@@ -73,6 +73,11 @@ describe('a dma-buf', () => {
       'EINVAL',
     );
     expect(code(() => getDataDirectSysfsPath(ctx))).toBe('EOPNOTSUPP');
+    // What ibv_mr has for its address is the offset in the dma-buf, and no memory of this process.
+    const inside = regDmabufMr(pd, fd, AccessFlags.LOCAL_WRITE, { offset: 4096, length: 4096 });
+    for (const each of [mr, inside, pd.allocNullMr()]) {
+      expect(code(() => devx.regUmem(ctx, each, { size: 64 }))).toBe('EINVAL');
+    }
     closeSync(fd);
     const cq = ctx.createCq(8, { channel: ctx.createCompChannel() });
     const cap = { maxSendWr: 4, maxRecvWr: 4 };

@@ -94,7 +94,8 @@ Napi::Value read_cq(const Napi::CallbackInfo& info) {
 
 // modifyQp(library, qp, attr, mask, pathMtu | undefined, hblAttr | undefined, encap | undefined, qpToMigrate |
 // undefined): 0 | -errno. `pathMtu` overrides attr's. The queue pair keeps `encap` from then on. EOPNOTSUPP: `hblAttr`
-// has what only the SDK's library knows.
+// has what only the SDK's library knows. EINVAL: `qpToMigrate` is of another context, and perhaps of another library,
+// which would take it for a structure of its own.
 Napi::Value modify_qp(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const Library& library = library_of(info, 0);
@@ -124,6 +125,7 @@ Napi::Value modify_qp(const Napi::CallbackInfo& info) {
     if (((hbl.caps & kSdkCaps) != 0 || collective) && !library.is_sdk()) return failure(env, EOPNOTSUPP);
   }
   const auto migrated = take_if_given<ibv_qp>(info[7]);
+  if (migrated && migrated->context != qp->context) return failure(env, EINVAL);
   sdk->qp_to_migrate = migrated.get();
   const EncapShare encap = info[6].IsUndefined() ? nullptr : encap_of(info[6]);
   const int mask = number_of<int>(info[3]);
@@ -187,8 +189,9 @@ Napi::Value query_qp(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// writeSendQueue(library, qp, index, bytes, entries, entrySize): 0 | -errno. Into the slot of that index. The queue
-// that JavaScript describes must be the one that is mapped now: EINVAL. ERANGE: more bytes than an entry has.
+// writeSendQueue(library, qp, index, bytes, entries, entrySize): 0 | -errno. Into the slot of that index, whose other
+// bytes become zero: they are of an earlier entry. The queue that JavaScript describes must be the one that is mapped
+// now: EINVAL. ERANGE: more bytes than an entry has.
 Napi::Value write_send_queue(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const Library& library = library_of(info, 0);
@@ -205,7 +208,9 @@ Napi::Value write_send_queue(const Napi::CallbackInfo& info) {
   const Bytes bytes = bytes_of(info[3]);
   if (bytes.size > queue.entry_size) return failure(env, ERANGE);
   const std::uint64_t slot = number_of<std::uint64_t>(info[2]) % queue.entries;
-  if (bytes.data) std::memcpy(queue.memory + slot * queue.entry_size, bytes.data, bytes.size);
+  std::uint8_t* entry = queue.memory + slot * queue.entry_size;
+  if (bytes.data) std::memcpy(entry, bytes.data, bytes.size);
+  std::memset(entry + bytes.size, 0, queue.entry_size - bytes.size);
   return failure(env, 0);
 }
 

@@ -1,5 +1,6 @@
 import { types } from 'node:util';
-import { validate } from '@verbs/core/provider';
+import { detachedError, isDetached, validate } from '@verbs/core/provider';
+import { isBytes, MOST_BYTES, limited } from '../base/bytes.js';
 
 /** The fields for modify header actions, with the device's numbers. */
 export const ModifyField = {
@@ -95,16 +96,12 @@ export interface SetField {
   length?: number;
 }
 
-/** Adds to a field, modulo its size. */
+/** Adds to the whole of a field, modulo its size. */
 export interface AddField {
   /** The field. */
   add: ModifyFieldName;
   /** Signed: -1 subtracts one. */
   value: number;
-  /** Bits from the field's least significant one, default 0. */
-  offset?: number;
-  /** Bits; default the rest of the field, at most 32. */
-  length?: number;
 }
 
 /** Copies one field into another. */
@@ -144,6 +141,7 @@ const SET = 1;
 const ADD = 2;
 const COPY = 3;
 const ENTRY_BYTES = 8;
+const MOST_ENTRIES = Math.floor(MOST_BYTES / ENTRY_BYTES);
 
 /**
  * The entries of a modify header action in the device's layout, 8 bytes each.
@@ -152,10 +150,10 @@ const ENTRY_BYTES = 8;
  * @example encodeModifyHeader([{ set: 'smac_47_16', value: 0x248a07a5 }, { copy: 'metadata_reg_c_0', to: 'metadata_reg_c_1' }]);
  */
 export function encodeModifyHeader(actions: readonly ModifyAction[], path = 'actions'): Uint8Array {
-  if (!Array.isArray(actions)) throw validate.typeError(path, 'an array of entries', actions);
-  const bytes = new Uint8Array(actions.length * ENTRY_BYTES);
+  const entries = validate.elements(actions, path, 'an array of entries', MOST_ENTRIES);
+  const bytes = new Uint8Array(entries.length * ENTRY_BYTES);
   const view = new DataView(bytes.buffer);
-  actions.forEach((action: unknown, i) => {
+  entries.forEach((action, i) => {
     const [first, second] = encodeEntry(action, `${path}[${i}]`);
     view.setUint32(i * ENTRY_BYTES, first);
     view.setUint32(i * ENTRY_BYTES + 4, second);
@@ -165,7 +163,11 @@ export function encodeModifyHeader(actions: readonly ModifyAction[], path = 'act
 
 /** Entries by name, or bytes as they are. */
 export function modifyActions(value: unknown, path: string): Uint8Array | BigUint64Array {
-  if (types.isUint8Array(value) || types.isBigUint64Array(value)) return value;
+  if (isBytes(value, path)) return limited(value, path);
+  if (types.isBigUint64Array(value)) {
+    if (isDetached(value)) throw detachedError(path);
+    return limited(value, path);
+  }
   return encodeModifyHeader(value as readonly ModifyAction[], path);
 }
 
@@ -177,6 +179,13 @@ function encodeEntry(value: unknown, path: string): [number, number] {
   if (kind === undefined || kinds.length > 1) throw validate.valueError(path, 'must have one of set, add and copy');
   const field = fieldNumber(entry[kind], `${path}.${kind}`);
   const width = WIDTHS[field] ?? 32;
+  if (kind === 'add') {
+    // The device would ignore them.
+    for (const name of ['offset', 'length']) {
+      if (entry[name] !== undefined)
+        throw validate.valueError(`${path}.${name}`, 'is not for add: it is to the whole field');
+    }
+  }
   const offset = validate.optional(entry['offset'], `${path}.offset`, width - 1, 0);
   const length = lengthOf(entry['length'], `${path}.length`, width - offset);
   const type = { set: SET, add: ADD, copy: COPY }[kind] ?? SET;

@@ -1,5 +1,5 @@
-import { types } from 'node:util';
 import { coreNative, validate } from '@verbs/core/provider';
+import { isBytes, limited } from '../base/bytes.js';
 import { FlowActionPacketReformatType as Type, FlowTableType as Table } from '../base/enums.js';
 
 const ETHERNET = 14;
@@ -9,7 +9,8 @@ const ENCAP: ReadonlySet<number> = new Set([Type.L2_TO_L2_TUNNEL, Type.L2_TO_L3_
 
 /** The check of the data of a reformat action: bytes, or none. */
 export function bytesOf(value: unknown, path: string): Uint8Array | undefined {
-  if (value === undefined || types.isUint8Array(value)) return value;
+  if (value === undefined) return undefined;
+  if (isBytes(value, path)) return limited(value, path);
   throw validate.typeError(path, 'a Uint8Array, for instance of headers(…)', value);
 }
 
@@ -41,7 +42,7 @@ export function reformatHint(
     case 'EINVAL':
       return refusedData(reformatType, data);
     case 'ENOMEM':
-      return 'the device has no room for more reformat actions, or memory is short: close some';
+      return 'the device has no room for more reformat actions, or memory is limited: close some';
     default:
       return undefined;
   }

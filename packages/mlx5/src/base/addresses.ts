@@ -1,6 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { types } from 'node:util';
 import { coreNative, validate } from '@verbs/core/provider';
+import { copyOf } from './bytes.js';
 
 /** '02:00:00:00:00:01', with ':' or '-', or 6 bytes. */
 export type MacAddress = string | Uint8Array;
@@ -78,7 +79,7 @@ function given(value: unknown, path: string, size: number, wanted: string): Uint
   if (value.byteLength !== size) {
     throw validate.valueError(path, `must have ${size} bytes, not ${value.byteLength}`);
   }
-  return Uint8Array.prototype.slice.call(value);
+  return copyOf(value);
 }
 
 function shown(text: string): string {

@@ -136,7 +136,7 @@ export const ContextMask = {
   FLOW_ACTION_FLAGS: 1n << 6n,
   /** `MLX5DV_CONTEXT_MASK_DC_ODP_CAPS`: `dcOdpCaps`. */
   DC_ODP_CAPS: 1n << 7n,
-  /** `MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK`: `hcaCoreClock`. */
+  /** `MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK`: the mapped clock, which is none of the fields here. */
   HCA_CORE_CLOCK: 1n << 8n,
   /** `MLX5DV_CONTEXT_MASK_NUM_LAG_PORTS`: `numLagPorts`. */
   NUM_LAG_PORTS: 1n << 9n,

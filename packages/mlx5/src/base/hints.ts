@@ -3,6 +3,8 @@ import type { Hints } from '@verbs/core/provider';
 const MATCH = 'see that the value has no bit outside of the mask, and that mask and value have 1 to 640 bytes';
 const FLOW_IN_USE = 'an object outside of this package still uses it: close that first';
 const NO_LEVEL = 'the device has no software steering for this domain: use level 0 and ActionFlags.ROOT_LEVEL';
+const ROOT = 'a node without a parent has neither bwShare nor maxAvgBw';
+const UMEM = 'size must be above 0, access fit the memory, and a region have memory of this process';
 const COMMAND = 'the device rejected the command: see its status and syndrome';
 
 /** Remedies by C function and error code. */
@@ -10,7 +12,7 @@ export const hints: Hints = {
   mlx5dv_open_device: {
     EPERM: 'this user may not open the device: see the permissions of /dev/infiniband; devx needs CAP_NET_RAW as well',
     EACCES: 'this user may not open the device: see the permissions of /dev/infiniband',
-    EINVAL: 'the attributes do not fit: flags are those of ContextFlags',
+    EINVAL: 'the attributes do not fit: flags are those of ContextAttrFlags',
   },
   mlx5dv_query_device: { EOPNOTSUPP: 'this is no mlx5 device: see isSupported(device)' },
   mlx5dv_create_flow_matcher: {
@@ -68,9 +70,12 @@ export const hints: Hints = {
   },
   mlx5dv_dr_action_create_flow_counter: { EINVAL: 'obj is no flow counter: devx.allocFlowCounter(ctx) makes one' },
   mlx5dv_dr_action_create_dest_table: { EINVAL: 'the table must have a level above 0' },
+  mlx5dv_sched_node_create: { EINVAL: ROOT },
+  mlx5dv_sched_node_modify: { EINVAL: ROOT },
   mlx5dv_devx_obj_create: { EREMOTEIO: COMMAND, EINVAL: 'the kernel knows no such object command' },
   mlx5dv_devx_obj_query: { EREMOTEIO: COMMAND, EINVAL: 'the command does not fit the object' },
   mlx5dv_devx_obj_modify: { EREMOTEIO: COMMAND, EINVAL: 'the command does not fit the object' },
   mlx5dv_devx_general_cmd: { EREMOTEIO: COMMAND, EINVAL: 'the kernel allows no such general command' },
-  mlx5dv_devx_umem_reg: { EINVAL: 'size must be above 0 and access fit the memory' },
+  mlx5dv_devx_umem_reg: { EINVAL: UMEM },
+  mlx5dv_devx_umem_reg_ex: { EINVAL: UMEM },
 };

@@ -39,7 +39,7 @@ export class CommandCompletions extends Resource {
    * `mlx5dv_devx_obj_query_async`: starts a query command on an object.
    *
    * @param wrId the output returns it
-   * @throws VerbsError EINVAL, ENOMEM (too many outstanding), EOPNOTSUPP
+   * @throws VerbsError EINVAL, EAGAIN (too many outstanding), EOPNOTSUPP
    */
   queryObj(obj: DevxObject, input: Uint8Array, outLength: number, wrId: bigint | number): void {
     const syscall = 'mlx5dv_devx_obj_query_async';

@@ -19,6 +19,11 @@ export interface UmemAttr {
   pgszBitmap?: bigint;
 }
 
+interface UmemSource {
+  mr: MemoryRegion;
+  bytes: Uint8Array;
+}
+
 /**
  * `struct mlx5dv_devx_umem`: memory that commands name by a number. Made by {@link devx.regUmem}; `close()` is
  * `mlx5dv_devx_umem_dereg`, or `mlx5dv_devx_umem_unimport` for an imported one.
@@ -29,16 +34,15 @@ export class Umem extends Resource {
   /** The number in commands. */
   readonly umemId: number;
 
+  /** @internal Its memory: the region leaves it by a `rereg`, and the device still writes there. */
+  readonly bytes: Uint8Array | undefined;
+
   /** @internal */
-  constructor(
-    context: Context,
-    made: { handle: NativeHandle; id: number },
-    syscall: string,
-    others: readonly InstanceType<typeof Resource>[],
-  ) {
-    super('Umem', made.handle, syscall, [context, ...others]);
+  constructor(context: Context, made: { handle: NativeHandle; id: number }, syscall: string, of?: UmemSource) {
+    super('Umem', made.handle, syscall, of === undefined ? [context] : [context, of.mr]);
     this.context = context;
     this.umemId = made.id;
+    this.bytes = of?.bytes;
   }
 
   /** `mlx5dv_devx_umem_export`: what {@link devx.importUmem} takes. @throws VerbsError EOPNOTSUPP */
@@ -64,7 +68,7 @@ const checkDmabuf = fields({ ...place, size: u53(1), pgszBitmap: or(u64(), U64_M
  * `mlx5dv_devx_umem_reg`, or `mlx5dv_devx_umem_reg_ex` with `pgszBitmap`: memory for commands. It is the memory of a
  * region, so that nothing moves or frees it.
  *
- * @throws VerbsError EINVAL (a region without memory of its own), ERANGE (past its end), EOPNOTSUPP
+ * @throws VerbsError EINVAL (a region without memory of this process, such as one of a dma-buf), ERANGE (past its end), EOPNOTSUPP
  * @example const umem = devx.regUmem(ctx, pd.allocMr(4096, AccessFlags.LOCAL_WRITE));
  */
 export function regUmem(ctx: Context, mr: MemoryRegion, attr: UmemAttr = {}): Umem {
@@ -72,10 +76,11 @@ export function regUmem(ctx: Context, mr: MemoryRegion, attr: UmemAttr = {}): Um
   const syscall = pages === undefined ? 'mlx5dv_devx_umem_reg' : 'mlx5dv_devx_umem_reg_ex';
   const { library, handle } = forContext(ctx, syscall);
   const region = handleOf(mr, 'MemoryRegion', 'mr', syscall);
+  const { bytes } = mr;
   const size = given.size ?? Math.max(mr.length - offset, 0);
-  const result = native.devxUmemReg(library, handle, region, BigInt(offset), BigInt(size), access, pages);
+  const result = native.devxUmemReg(library, handle, region, bytes, BigInt(offset), BigInt(size), access, pages);
   const detail = `of ${size} bytes at ${offset}`;
-  return new Umem(ctx, made(result, { library, syscall, detail }), 'mlx5dv_devx_umem_dereg', [mr]);
+  return new Umem(ctx, made(result, { library, syscall, detail }), 'mlx5dv_devx_umem_dereg', { mr, bytes });
 }
 
 /**
@@ -94,7 +99,7 @@ export function regUmemDmabuf(
   validate.integer(fd, 'fd', 0, 0x7fffffff);
   const { offset, size, access, pgszBitmap: pages } = checkDmabuf(attr, 'attr');
   const result = native.devxUmemRegDmabuf(library, handle, fd, BigInt(offset), BigInt(size), access, pages);
-  return new Umem(ctx, made(result, { library, syscall }), 'mlx5dv_devx_umem_dereg', []);
+  return new Umem(ctx, made(result, { library, syscall }), 'mlx5dv_devx_umem_dereg');
 }
 
 /**
@@ -108,5 +113,5 @@ export function importUmem(ctx: Context, data: Uint8Array): Umem {
   const { library, handle } = forContext(ctx, syscall);
   const bytes = exported(data, library, 'devxUmemAttrsSize', syscall);
   const imported = made(native.devxUmemImport(library, handle, bytes), { library, syscall });
-  return new Umem(ctx, imported, 'mlx5dv_devx_umem_unimport', []);
+  return new Umem(ctx, imported, 'mlx5dv_devx_umem_unimport');
 }

@@ -1,12 +1,12 @@
-import type { QueuePair } from '@verbs/core';
-import { fields, handleOf, or, u32, validate } from '@verbs/core/provider';
+import { type QueuePair, VerbsError } from '@verbs/core';
+import { errno, fields, handleOf, or, u32, validate } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { FlowCounter } from '../devx/flow-counter.js';
 import type { DevxObject } from '../devx/object.js';
 import type { FlowActionPacketReformatType } from '../base/enums.js';
 import { type ModifyAction, modifyActions } from '../actions/modify-header.js';
 import { native, type NativeHandle } from '../native/index.js';
-import { bytesOf } from '../actions/reformat.js';
+import { bytesOf, refusedSize } from '../actions/reformat.js';
 import { reformatText, tagText } from '../actions/text.js';
 import { Action } from './action.js';
 import type { Domain } from './domain.js';
@@ -15,6 +15,9 @@ import type { Table } from './table.js';
 
 const PREFIX = 'mlx5dv_dr_action_create_';
 const U32 = 0xffffffff;
+/** Far above what a device takes. */
+const MOST_DESTS = 0xffff;
+const NO_DATA = new Uint8Array();
 type Parent = ConstructorParameters<typeof Action>[3];
 
 function create(
@@ -183,11 +186,15 @@ const checkReformat = fields({ reformatType: u32(), data: bytesOf, flags: or(u32
 /**
  * `mlx5dv_dr_action_create_packet_reformat`: NIC_RX domains decapsulate, NIC_TX domains encapsulate, FDB domains do both.
  *
- * @throws VerbsError EINVAL (the domain's direction; data that is missing or too large), EOPNOTSUPP
+ * @throws VerbsError EINVAL (the domain's direction; data that is missing or too large, or of another size than
+ *   L3_TUNNEL_TO_L2 has), EOPNOTSUPP
  */
 export function createActionPacketReformat(domain: Domain, attr: DrPacketReformatAttr): Action {
-  const call = (handle: NativeHandle) => {
+  const call = (handle: NativeHandle, syscall: string) => {
     const { reformatType, data, flags } = checkReformat(attr, 'attr');
+    // The library copies the data to a place on its stack, whatever their size, and also where there are none.
+    const hint = refusedSize(reformatType, data ?? NO_DATA);
+    if (hint !== undefined) throw new VerbsError(errno.EINVAL, syscall, { hint });
     return native.drActionCreatePacketReformat(handle, flags, reformatType, data);
   };
   return create(domain, 'packet_reformat', call, [], () => ({
@@ -225,10 +232,10 @@ export interface DestAttr {
 
 /** `mlx5dv_dr_action_create_dest_array`: each destination gets a copy. @throws VerbsError EINVAL, EOPNOTSUPP */
 export function createActionDestArray(domain: Domain, dests: readonly (Action | DestAttr)[]): Action {
-  if (!Array.isArray(dests)) throw validate.typeError('dests', 'an array', dests);
+  const given = validate.elements(dests, 'dests', 'an array', MOST_DESTS);
   const others = new Set<Action>();
   const call = (handle: NativeHandle, syscall: string) => {
-    const list = dests.map((each: unknown, i) => {
+    const list = given.map((each, i) => {
       const path = `dests[${i}]`;
       const one = each instanceof Action ? { dest: each } : (each as DestAttr);
       const { dest, reformat } = validate.object(one, path, ['dest', 'reformat']);

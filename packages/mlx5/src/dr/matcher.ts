@@ -1,4 +1,5 @@
 import { fields, handleOf, maybe, or, Resource, u16, u32, u8, unchecked } from '@verbs/core/provider';
+import { copyOf } from '../base/bytes.js';
 import { done, made } from '../base/calls.js';
 import type { MatchCriteria } from '../base/enums.js';
 import { maskOf, type MatchValue } from '../match/match-value.js';
@@ -51,7 +52,7 @@ export class Matcher extends Resource {
     this.table = table;
     this.priority = attr.priority;
     this.matchCriteriaEnable = attr.matchCriteriaEnable;
-    this.mask = attr.mask.slice();
+    this.mask = copyOf(attr.mask);
   }
 
   /**

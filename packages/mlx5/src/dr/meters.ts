@@ -1,4 +1,18 @@
-import { fields, handle, uint8Array, flag, handleOf, list, or, u32, u64, u8, validate } from '@verbs/core/provider';
+import { VerbsError } from '@verbs/core';
+import {
+  errno,
+  fields,
+  handle,
+  uint8Array,
+  flag,
+  handleOf,
+  list,
+  or,
+  u32,
+  u64,
+  u8,
+  validate,
+} from '@verbs/core/provider';
 import { done, made } from '../base/calls.js';
 import type { DevxObject } from '../devx/object.js';
 import { native, type NativeHandle } from '../native/index.js';
@@ -14,7 +28,7 @@ export interface AsoAttr {
   offset?: number;
   /** {@link dr.AsoFirstHitFlags}, {@link dr.AsoFlowMeterFlags} or {@link dr.AsoCtFlags}, by the object. */
   flags?: AsoFirstHitFlags | AsoFlowMeterFlags | AsoCtFlags;
-  /** The number of the register C for the result: 0 to 7. */
+  /** The number of the register C for the result: 1, 3 or 5. */
   returnRegC: number;
 }
 
@@ -57,14 +71,22 @@ export function linkAsoOtherDomain(obj: DevxObject, peerDomain: Domain, domain: 
   const { flags, returnRegC } = checkAso(attr, 'attr');
   const about = { library: domain.library(syscall), syscall };
   done(native.drAsoOtherDomainLink(object, peer, handle, flags, returnRegC), about);
+  linked.set(obj, domain);
 }
 
-/** `mlx5dv_dr_aso_other_domain_unlink`. @throws VerbsError EINVAL, EOPNOTSUPP */
+/** What {@link linkAsoOtherDomain} has linked: the library unlinks without a look, also for a device that has no links. */
+const linked = new WeakMap<DevxObject, Domain>();
+
+/** `mlx5dv_dr_aso_other_domain_unlink`. @throws VerbsError EINVAL (an object that is not linked), EOPNOTSUPP */
 export function unlinkAsoOtherDomain(obj: DevxObject, domain: Domain): void {
   const syscall = 'mlx5dv_dr_aso_other_domain_unlink';
   const object = handleOf(obj, 'DevxObject', 'obj', syscall);
   const handle = handleOf(domain, 'Domain', 'domain', syscall);
+  if (linked.get(obj) !== domain) {
+    throw new VerbsError(errno.EINVAL, syscall, { hint: 'obj is not linked with that domain by linkAsoOtherDomain()' });
+  }
   done(native.drAsoOtherDomainUnlink(object, handle), { library: domain.library(syscall), syscall });
+  linked.delete(obj);
 }
 
 /** `struct mlx5dv_dr_flow_meter_attr`. */
@@ -129,7 +151,7 @@ export function createActionFlowMeter(domain: Domain, attr: FlowMeterAttr): Flow
 export interface FlowSamplerAttr {
   /** One packet in `sampleRatio`, at random. */
   sampleRatio: number;
-  /** The next table of all packets, sampled or not. */
+  /** The next table of all packets, sampled or not; of a level above 0. */
   defaultNextTable: Table;
   /** The actions on the samples. */
   sampleActions: readonly Action[];
@@ -147,9 +169,17 @@ export function createActionFlowSampler(domain: Domain, attr: FlowSamplerAttr): 
     sampleActions: list(handle('Action', syscall)),
     action: or(u64(), 0n),
   });
-  const given = check(attr, 'attr');
+  const once = validate.object(attr, 'attr', check.names) as unknown as FlowSamplerAttr;
+  const given = check(once, 'attr');
+  const { defaultNextTable, sampleActions } = once;
+  if (defaultNextTable.level === 0) {
+    // The library reads the number of the firmware's table, and a root table has none.
+    throw new VerbsError(errno.EINVAL, syscall, {
+      hint: 'attr.defaultNextTable is a root table; it has a level above 0',
+    });
+  }
   const result = native.drActionCreateFlowSampler(owner, { ...given, action: networkOrder(given.action) });
-  const others = [attr.defaultNextTable, ...attr.sampleActions];
+  const others = [defaultNextTable, ...sampleActions];
   return new Action(domain, made(result, { library: domain.library(syscall), syscall }), 'flow_sampler', others);
 }
 

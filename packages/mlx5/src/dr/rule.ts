@@ -1,10 +1,14 @@
 import { handleOf, Resource, validate } from '@verbs/core/provider';
+import { copyOf } from '../base/bytes.js';
 import { made } from '../base/calls.js';
 import { type MatchValue, valueOf } from '../match/match-value.js';
 import { native, type NativeHandle } from '../native/index.js';
 import type { Action } from './action.js';
 import type { Matcher } from './matcher.js';
 import { refusedRule } from './refused-rule.js';
+
+/** Far above what a library takes. */
+const MOST_ACTIONS = 0xffff;
 
 /**
  * `struct mlx5dv_dr_rule`: applies its actions to the packets that match. Made by {@link dr.createRule}; `close()` is
@@ -22,7 +26,7 @@ export class Rule extends Resource {
   constructor(matcher: Matcher, handle: NativeHandle, value: Uint8Array, actions: readonly Action[]) {
     super('Rule', handle, 'mlx5dv_dr_rule_destroy', [...new Set([matcher, ...actions])]);
     this.matcher = matcher;
-    this.value = value.slice();
+    this.value = copyOf(value);
     this.actions = [...actions];
   }
 
@@ -54,10 +58,10 @@ export function createRule(matcher: Matcher, value: MatchValue | undefined, acti
   const syscall = 'mlx5dv_dr_rule_create';
   const handle = handleOf(matcher, 'Matcher', 'matcher', syscall);
   const bytes = valueOf(value, 'value', matcher.mask.byteLength);
-  if (!Array.isArray(actions)) throw validate.typeError('actions', 'an array', actions);
-  const handles = actions.map((action: unknown, i) => handleOf(action, 'Action', `actions[${i}]`, syscall));
+  const given = validate.elements(actions, 'actions', 'an array', MOST_ACTIONS);
+  const handles = given.map((action, i) => handleOf(action, 'Action', `actions[${i}]`, syscall));
   const library = matcher.table.domain.library(syscall);
-  const list: readonly Action[] = actions;
+  const list = given as readonly Action[];
   const detail = `with actions ${list.map(({ kind }) => kind).join(', ')}`;
   const result = native.drRuleCreate(handle, bytes, handles);
   const hint = refusedRule(result, { matcher, value: bytes, actions: list });

@@ -1,6 +1,7 @@
 import { types } from 'node:util';
 import { type Context, VerbsError } from '@verbs/core';
 import { errno, fields, inspection, Resource, u32 } from '@verbs/core/provider';
+import { copyOf } from '../base/bytes.js';
 import { made } from '../base/calls.js';
 import { FlowActionPacketReformatType as Type, FlowTableType as Table } from '../base/enums.js';
 import { forContext } from '../base/libraries.js';
@@ -84,7 +85,7 @@ export function createFlowActionPacketReformat(ctx: Context, attr: PacketReforma
   if (refused !== undefined) throw new VerbsError(errno.EINVAL, syscall, { detail, hint: refused });
   const result = native.createFlowActionPacketReformat(library, handle, data, reformatType, ftType);
   const action = made(result, { library, syscall, detail, hint: reformatHint(result, reformatType, ftType, data) });
-  return new FlowAction(ctx, action, { reformatType, ftType, ...(data && { data: data.slice() }) });
+  return new FlowAction(ctx, action, { reformatType, ftType, ...(data && { data: copyOf(data) }) });
 }
 
 /** The attributes of {@link createFlowActionModifyHeader}. */
@@ -114,7 +115,13 @@ export function createFlowActionModifyHeader(ctx: Context, attr: ModifyHeaderAtt
   const { library, handle } = forContext(ctx, syscall);
   const { ftType, actions } = checkModifyHeader(attr, 'attr');
   const detail = `of ${actions.byteLength / 8} entries for table type ${ftType}`;
+  const kept = keptActions(attr.actions);
   const result = native.createFlowActionModifyHeader(library, handle, actions, ftType);
-  const kept = types.isTypedArray(attr.actions) ? attr.actions.slice() : [...attr.actions];
   return new FlowAction(ctx, made(result, { library, syscall, detail }), { ftType, actions: kept });
+}
+
+function keptActions(actions: ModifyHeaderAttr['actions']): ModifyHeaderAttr['actions'] {
+  if (types.isUint8Array(actions)) return copyOf(actions);
+  if (types.isBigUint64Array(actions)) return actions.slice();
+  return Array.from(actions, (entry) => ({ ...entry }));
 }

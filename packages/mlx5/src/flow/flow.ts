@@ -1,5 +1,6 @@
 import { type Context, type Counters, enumName, type QueuePair, QpType } from '@verbs/core';
 import { coreNative, handleOf, kindOf, Resource, validate, watchForLeak } from '@verbs/core/provider';
+import { copyOf } from '../base/bytes.js';
 import { made } from '../base/calls.js';
 import { FlowCounter } from '../devx/flow-counter.js';
 import type { DevxObject } from '../devx/object.js';
@@ -15,6 +16,8 @@ const SYSCALL = 'mlx5dv_create_flow';
 const U32 = 0xffffffff;
 const MAX_TAG = 0xffffff;
 const MAX_ACTIONS = 8;
+/** Far above what a library takes, and it says so itself. */
+const MOST_ACTIONS = 0xffff;
 /** The actions that a packet's way ends with. */
 const ENDS: ReadonlySet<number> = new Set([Type.DEST_IBV_QP, Type.DEST_DEVX, Type.DROP, Type.DEFAULT_MISS]);
 
@@ -88,6 +91,11 @@ const OBJECTS: Readonly<Record<number, readonly [field: string, kind: string]>> 
   [Type.COUNTERS_DEVX]: ['obj', 'DevxObject'],
   [Type.COUNTERS_DEVX_WITH_OFFSET]: ['obj', 'DevxObject'],
 };
+/** The number that goes with a type. */
+const NUMBERS: Readonly<Record<number, string>> = {
+  [Type.TAG]: 'tagValue',
+  [Type.COUNTERS_DEVX_WITH_OFFSET]: 'offset',
+};
 const SHORT: Readonly<Record<string, number>> = { QueuePair: Type.DEST_IBV_QP, FlowAction: Type.IBV_FLOW_ACTION };
 
 /**
@@ -110,7 +118,7 @@ export class Mlx5Flow extends Resource {
     const objects = used.flatMap(({ object }) => (object === undefined ? [] : [object]));
     super('Mlx5Flow', handle, 'ibv_destroy_flow', [...new Set([matcher, ...objects])]);
     this.matcher = matcher;
-    this.matchValue = matchValue.slice();
+    this.matchValue = copyOf(matchValue);
     this.used = used;
     this.actionTypes = used.map(({ type }) => type);
     watchForLeak(this, 'Mlx5Flow', 'its packets take another way');
@@ -148,8 +156,9 @@ export function createFlow(
 ): Mlx5Flow {
   const handle = handleOf(matcher, 'FlowMatcher', 'matcher', SYSCALL);
   const bytes = valueOf(value, 'value', matcher.matchMask.byteLength);
-  if (!Array.isArray(actions)) throw validate.typeError('actions', 'an array', actions);
-  const used = actions.map((action: unknown, i) => usedBy(action, `actions[${i}]`));
+  const used = validate
+    .elements(actions, 'actions', 'an array', MOST_ACTIONS)
+    .map((action, i) => usedBy(action, `actions[${i}]`));
   const attributes = used.map(({ attr }) => attr);
   const library = libraryFor(matcher.context.device.library, SYSCALL);
   const result = native.createFlow(handle, bytes, attributes);
@@ -259,13 +268,17 @@ function usedBy(action: unknown, path: string): Used {
   }
   const given = validate.object(action, path, ['type', 'qp', 'counter', 'action', 'tagValue', 'obj', 'offset']);
   const type = validate.integer(given['type'], `${path}.type`, 0, U32);
-  if (type === Type.TAG) {
-    return { attr: { type, tagValue: validate.integer(given['tagValue'], `${path}.tagValue`, 0, U32) } };
-  }
   if (!Object.values<number>(Type).includes(type)) {
     throw validate.rangeError(`${path}.type`, 'one of FlowActionType', type);
   }
   const [field, kind] = OBJECTS[type] ?? [];
+  for (const name of Object.keys(given)) {
+    if (name === 'type' || name === field || name === NUMBERS[type]) continue;
+    throw validate.valueError(`${path}.${name}`, `has no effect with FlowActionType.${enumName(Type, type)}`);
+  }
+  if (type === Type.TAG) {
+    return { attr: { type, tagValue: validate.integer(given['tagValue'], `${path}.tagValue`, 0, U32) } };
+  }
   if (field === undefined || kind === undefined) return { attr: { type } };
   const object = handleOf(given[field], kind, `${path}.${field}`, SYSCALL);
   const offset = validate.optional(given['offset'], `${path}.offset`, U32, 0);

@@ -1,5 +1,6 @@
 import { type Context, type FlowAttrType, FlowFlags } from '@verbs/core';
 import { fields, inspection, maybe, or, Resource, u16, u32, u64, u8, unchecked } from '@verbs/core/provider';
+import { copyOf } from '../base/bytes.js';
 import { made } from '../base/calls.js';
 import { FlowMatcherMask, FlowTableType, type MatchCriteria } from '../base/enums.js';
 import { forContext } from '../base/libraries.js';
@@ -67,7 +68,7 @@ export class FlowMatcher extends Resource {
     this.priority = attr.priority;
     this.ftType = ftType;
     this.matchCriteriaEnable = attr.matchCriteriaEnable;
-    this.matchMask = attr.matchMask.slice();
+    this.matchMask = copyOf(attr.matchMask);
     const implied = (attr.flags & FlowFlags.EGRESS) === 0 ? FlowTableType.NIC_RX : FlowTableType.NIC_TX;
     this.table = (ftType as FlowTableType | undefined) ?? implied;
   }

@@ -1,3 +1,5 @@
+import { copyOf } from '../base/bytes.js';
+
 /** Writes numbers in network order, one behind the other. */
 export class ByteWriter {
   readonly bytes: Uint8Array;
@@ -76,7 +78,7 @@ export class ByteReader {
   /** A copy of the next bytes. */
   take(size: number): Uint8Array {
     const at = this.#advance(size);
-    return this.#bytes.slice(at, at + size);
+    return copyOf(this.#bytes.subarray(at, at + size));
   }
 
   /** The next byte, which stays the next; undefined at the end. */

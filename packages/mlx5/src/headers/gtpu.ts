@@ -1,4 +1,5 @@
 import { maybe, or, u16, u32, u8, validate, fields, list, uint8Array } from '@verbs/core/provider';
+import { copyOf } from '../base/bytes.js';
 import type { ByteReader } from './bytes.js';
 import { carried, type Header, TunnelPort } from './header.js';
 
@@ -88,7 +89,7 @@ function extensionBytes(value: unknown, path: string): Uint8Array {
   if (content.byteLength % 4 !== 2 || content.byteLength > 1018) {
     throw validate.valueError(path, `must have 2, 6, 10 … 1018 bytes, not ${content.byteLength}`);
   }
-  return Uint8Array.prototype.slice.call(content);
+  return copyOf(content);
 }
 
 export function readGtpu(from: ByteReader): GtpuFields {

@@ -1,4 +1,5 @@
 import { type Check, validate, uint8Array } from '@verbs/core/provider';
+import { copyOf } from '../base/bytes.js';
 import type { ByteWriter } from './bytes.js';
 
 /** The headers with builders; `nvgre` is a form of `gre`. */
@@ -60,6 +61,6 @@ export function words(max: number): Check<Uint8Array> {
     if (bytes.byteLength > max || bytes.byteLength % 4 !== 0) {
       throw validate.valueError(path, `must have 0 to ${max} bytes in steps of 4, not ${bytes.byteLength}`);
     }
-    return Uint8Array.prototype.slice.call(bytes);
+    return copyOf(bytes);
   };
 }

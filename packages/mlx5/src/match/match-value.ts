@@ -1,13 +1,11 @@
-import { types } from 'node:util';
 import { validate } from '@verbs/core/provider';
+import { isBytes, limited } from '../base/bytes.js';
 import { encodeMatch } from './index.js';
 import type { EncodedMatch, MatchParams } from './index.js';
 
 /** Match parameters by name, as {@link encodeMatch} takes them, or the bytes of `struct mlx5_ifc_fte_match_param_bits`. */
 export type MatchValue = MatchParams | Uint8Array;
 
-/** The largest value of the ioctl's length field; the kernel's own limit is far below. */
-const MOST = 0xffff;
 /** The empty mask. */
 const EMPTY: EncodedMatch = encodeMatch({});
 
@@ -18,14 +16,14 @@ export function maskOf(
   criteria: number | undefined,
 ): { mask: Uint8Array; matchCriteriaEnable: number } {
   if (value === undefined) return { mask: EMPTY.mask, matchCriteriaEnable: criteria ?? 0 };
-  if (types.isUint8Array(value)) return { mask: bytes(value, path), matchCriteriaEnable: criteria ?? 0 };
+  if (isBytes(value, path)) return { mask: limited(value, path), matchCriteriaEnable: criteria ?? 0 };
   const { mask, matchCriteriaEnable } = named(value, path);
   return { mask, matchCriteriaEnable: criteria ?? matchCriteriaEnable };
 }
 
 /** A value for a mask of `size` bytes: parameters by name give `size` bytes, bytes are taken as they are. */
 export function valueOf(value: unknown, path: string, size: number): Uint8Array {
-  if (types.isUint8Array(value)) return bytes(value, path);
+  if (isBytes(value, path)) return limited(value, path);
   const encoded = value === undefined ? EMPTY.value : named(value, path).value;
   const sized = new Uint8Array(size);
   sized.set(encoded.subarray(0, size));
@@ -46,9 +44,4 @@ export function bitOutside(value: Uint8Array, mask: Uint8Array): string | undefi
 function named(value: unknown, path: string): EncodedMatch {
   if (typeof value !== 'object' || value === null) throw validate.typeError(path, 'match parameters or bytes', value);
   return encodeMatch(value);
-}
-
-function bytes(value: Uint8Array, path: string): Uint8Array {
-  if (value.byteLength > MOST) throw validate.rangeError(`${path}.byteLength`, `at most ${MOST}`, value.byteLength);
-  return value;
 }

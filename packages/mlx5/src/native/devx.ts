@@ -45,6 +45,7 @@ export interface NativeDevx {
     library: NativeLibrary,
     context: NativeHandle,
     mr: NativeHandle,
+    bytes: Uint8Array,
     offset: bigint,
     size: bigint,
     access: number,

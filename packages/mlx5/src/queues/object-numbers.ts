@@ -122,6 +122,9 @@ const KINDS: Readonly<Record<keyof Mlx5Objects, string>> = {
  * `mlx5dv_init_obj`: the device's own view of verbs objects: their numbers, for DEVX commands, and the layout of their
  * queues. It does not give access to the queues.
  *
+ * libmlx5 takes a completion queue that was asked for as one that the program empties itself: the completions of a queue
+ * pair that is destroyed stay in it, and the next poll may fail at them. Poll them first.
+ *
  * @param objects each field has its result
  * @throws VerbsError EOPNOTSUPP, EINVAL
  * @example

@@ -10,6 +10,7 @@ import {
   u64,
   u8,
   unchecked,
+  validate,
 } from '@verbs/core/provider';
 import { made } from '../base/calls.js';
 import { forObject } from '../base/libraries.js';
@@ -111,7 +112,15 @@ const checkDc = fields({
 
 /** The access key of a DCT, or the streams of a DCI. */
 function dcFields(value: unknown) {
-  const { dcType, dctAccessKey, dciStreams } = checkDc(value, 'mlx5Attr.dcInitAttr');
+  const path = 'mlx5Attr.dcInitAttr';
+  const { dcType, dctAccessKey, dciStreams } = checkDc(value, path);
+  // In C they are one union.
+  if (dcType === DcType.DCT ? dciStreams !== undefined : dctAccessKey !== undefined) {
+    const [name, of] = dcType === DcType.DCT ? ['dciStreams', 'DCI'] : ['dctAccessKey', 'DCT'];
+    throw validate.valueError(`${path}.${name}`, `is for DcType.${of}`);
+  }
+  // The key 0 would be one that every sender knows.
+  if (dcType === DcType.DCT) validate.u64(dctAccessKey, `${path}.dctAccessKey`);
   if (dctAccessKey !== undefined) return { mask: DC, dcType, dctAccessKey };
   if (dciStreams === undefined) return { mask: DC, dcType };
   return { mask: DC | DCI_STREAMS, dcType, ...dciStreams };

@@ -2,6 +2,7 @@ import type { Context, QueuePair } from '@verbs/core';
 import {
   fields,
   handle,
+  handleOf,
   inspection,
   maybe,
   members,
@@ -10,6 +11,7 @@ import {
   u32,
   uint8Array,
 } from '@verbs/core/provider';
+import { limited } from '../base/bytes.js';
 import { done, made } from '../base/calls.js';
 import { forContext, forObject, libraryFor } from '../base/libraries.js';
 import { native, type NativeHandle } from '../native/index.js';
@@ -22,9 +24,9 @@ const MAX_AVG_BW = 2;
 export interface SchedAttr {
   /** The parent node; a node without a parent is a root. */
   parent?: SchedNode;
-  /** The share among the children of the parent. */
+  /** The share among the children of the parent; a root has none. */
   bwShare?: number;
-  /** Mbit/s at most. */
+  /** Mbit/s at most; a root has no limit. */
   maxAvgBw?: number;
 }
 
@@ -40,6 +42,14 @@ function schedFields(given: { parent?: NativeHandle; bwShare?: number; maxAvgBw?
     bwShare: bwShare ?? 0,
     maxAvgBw: maxAvgBw ?? 0,
   };
+}
+
+/** The attributes of a change. The library wants the parent once more, although that stays. */
+function changedFields(attr: unknown, parent: SchedNode | undefined, syscall: string): NativeSched {
+  const given = checkBandwidth(attr, 'attr');
+  return schedFields(
+    parent === undefined ? given : { ...given, parent: handleOf(parent, 'SchedNode', 'parent', syscall) },
+  );
 }
 
 /**
@@ -59,12 +69,12 @@ export class SchedNode extends Resource {
     this.parent = parent;
   }
 
-  /** `mlx5dv_sched_node_modify`: the place in the tree stays. @throws VerbsError EINVAL, EOPNOTSUPP */
+  /** `mlx5dv_sched_node_modify`: the place in the tree stays. @throws VerbsError EINVAL (a root), EOPNOTSUPP */
   modify(attr: Omit<SchedAttr, 'parent'>): void {
     const syscall = 'mlx5dv_sched_node_modify';
     const node = this.use(syscall);
     const library = libraryFor(this.context.device.library, syscall);
-    done(native.schedNodeModify(node, schedFields(checkBandwidth(attr, 'attr'))), { library, syscall });
+    done(native.schedNodeModify(node, changedFields(attr, this.parent, syscall)), { library, syscall });
   }
 
   protected override describe(): Record<string, unknown> {
@@ -94,7 +104,7 @@ export class SchedLeaf extends Resource {
     const syscall = 'mlx5dv_sched_leaf_modify';
     const leaf = this.use(syscall);
     const library = libraryFor(this.context.device.library, syscall);
-    done(native.schedLeafModify(leaf, schedFields(checkBandwidth(attr, 'attr'))), { library, syscall });
+    done(native.schedLeafModify(leaf, changedFields(attr, this.parent, syscall)), { library, syscall });
   }
 
   protected override describe(): Record<string, unknown> {
@@ -102,7 +112,7 @@ export class SchedLeaf extends Resource {
   }
 }
 
-/** `mlx5dv_sched_node_create`. @throws VerbsError EOPNOTSUPP, EINVAL */
+/** `mlx5dv_sched_node_create`. @throws VerbsError EOPNOTSUPP, EINVAL (a share or a limit of a root) */
 export function schedNodeCreate(ctx: Context, attr: SchedAttr = {}): SchedNode {
   const syscall = 'mlx5dv_sched_node_create';
   const { library, handle: context } = forContext(ctx, syscall);
@@ -174,7 +184,7 @@ export class PacketPacing extends Resource {
 export function ppAlloc(ctx: Context, ppContext: Uint8Array, flags: PpAllocFlags = 0): PacketPacing {
   const syscall = 'mlx5dv_pp_alloc';
   const { library, handle } = forContext(ctx, syscall);
-  uint8Array(ppContext, 'ppContext');
+  limited(uint8Array(ppContext, 'ppContext'), 'ppContext');
   u32()(flags, 'flags');
   return new PacketPacing(ctx, made(native.ppAlloc(library, handle, ppContext, flags), { library, syscall }));
 }

@@ -16,19 +16,21 @@ Napi::Value with_id(Napi::Env env, const Subject<ibv_context>& context, T* objec
 
 int dereg_umem(const Library& library, mlx5dv_devx_umem* umem) { return status(library.mlx5dv_devx_umem_dereg, umem); }
 
-// devxUmemReg(library, context, mr, offset, size, access, pgszBitmap | undefined): { handle, id } | -errno. Registers
-// memory that a memory region keeps; with the last argument it is mlx5dv_devx_umem_reg_ex.
+// devxUmemReg(library, context, mr, bytes, offset, size, access, pgszBitmap | undefined): { handle, id } | -errno.
+// Registers memory that a memory region keeps, whose view is `bytes`; with the last argument it is
+// mlx5dv_devx_umem_reg_ex.
 Napi::Value umem_reg(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   Subject<ibv_context> context(info);
   auto* mr = context.held.verbs<ibv_mr>(info, 2);
-  const std::uint64_t offset = u64_of(info[3]), size = u64_of(info[4]);
-  // A region without an address is of device memory, or imported: there is nothing to pin.
-  if (mr->context != context.get() || !mr->addr) return failure(env, EINVAL);
+  const std::uint64_t offset = u64_of(info[4]), size = u64_of(info[5]);
+  // A region without an address is of device memory, or imported: there is nothing to pin. The address of one of a
+  // dma-buf is the offset there, so that only that of the region's own view is sure to be an address.
+  if (mr->context != context.get() || !mr->addr || mr->addr != bytes_of(info[3]).data) return failure(env, EINVAL);
   if (offset > mr->length || size > mr->length - offset) return failure(env, ERANGE);
   void* address = static_cast<char*>(mr->addr) + offset;
-  const std::uint32_t access = number_of<std::uint32_t>(info[5]);
-  if (info[6].IsUndefined()) {
+  const std::uint32_t access = number_of<std::uint32_t>(info[6]);
+  if (info[7].IsUndefined()) {
     mlx5dv_devx_umem* umem = created(context.library().mlx5dv_devx_umem_reg, context.get(), address, size, access);
     return with_id(env, context, umem, &mlx5dv_devx_umem::umem_id, dereg_umem);
   }
@@ -36,7 +38,7 @@ Napi::Value umem_reg(const Napi::CallbackInfo& info) {
   in.addr = address;
   in.size = size;
   in.access = access;
-  in.pgsz_bitmap = u64_of(info[6]);
+  in.pgsz_bitmap = u64_of(info[7]);
   mlx5dv_devx_umem* umem = created(context.library().mlx5dv_devx_umem_reg_ex, context.get(), &in);
   return with_id(env, context, umem, &mlx5dv_devx_umem::umem_id, dereg_umem);
 }

@@ -250,6 +250,12 @@ Napi::Value create_flow_sampler(const Napi::CallbackInfo& info) {
   return attach_action(env, *domain, created(domain->library().mlx5dv_dr_action_create_flow_sampler, &attr), held);
 }
 
+// Domains may be of another context than the object, but not of another library, which would take their pointers for
+// its own.
+bool share_library(const Object<mlx5dv_devx_obj>& object, const Domain& domain) {
+  return &object.library() == &domain.library();
+}
+
 // drAsoOtherDomainLink(object, peerDomain, domain, flags, returnRegC): 0 | -errno
 Napi::Value aso_link(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
@@ -257,6 +263,7 @@ Napi::Value aso_link(const Napi::CallbackInfo& info) {
   auto* object = held.object<mlx5dv_devx_obj>(info, 0);
   Domain* peer = held.object<mlx5dv_dr_domain>(info, 1);
   Domain* domain = held.object<mlx5dv_dr_domain>(info, 2);
+  if (!share_library(*object, *peer) || !share_library(*object, *domain)) return failure(env, EINVAL);
   return failure(env, status(object->library().mlx5dv_dr_aso_other_domain_link, object->get(), peer->get(),
                              domain->get(), number_of<std::uint32_t>(info[3]), number_of<std::uint8_t>(info[4])));
 }
@@ -266,6 +273,7 @@ Napi::Value aso_unlink(const Napi::CallbackInfo& info) {
   Held held;
   auto* object = held.object<mlx5dv_devx_obj>(info, 0);
   Domain* domain = held.object<mlx5dv_dr_domain>(info, 1);
+  if (!share_library(*object, *domain)) return failure(info.Env(), EINVAL);
   return failure(info.Env(), status(object->library().mlx5dv_dr_aso_other_domain_unlink, object->get(), domain->get()));
 }
 

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/devx/channel.h"
@@ -163,7 +164,8 @@ ssize_t mlx5dv_devx_get_event(mlx5dv_devx_event_channel* handle, mlx5dv_devx_asy
     const ModelLock guard(model_mutex());
     EventChannel* channel = channels().find(handle);
     errno = channel && event ? 0 : EINVAL;
-    if (errno == 0 && channel->overflowed) errno = EOVERFLOW;
+    // Once: then come the events that there was room for.
+    if (errno == 0 && std::exchange(channel->overflowed, false)) errno = EOVERFLOW;
     if (errno != 0) return -1;
     fd = channel->fd;
   }

@@ -1,6 +1,7 @@
 // Queues that a program makes by devx commands, and fills and empties in its own memory, and their events.
 #include "test/support/model/queues.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -184,6 +185,36 @@ TEST_CASE("a completion queue that overflows raises its event, for a channel or 
     mlx5dv_devx_destroy_event_channel(channel);
     close(counter);
   }
+}
+
+TEST_CASE("a channel without room says once that events are lost, and gives those that there was room for") {
+  Queues client, server(2);
+  client.connect(server);
+  server.connect(client);
+  mlx5dv_devx_event_channel* channel =
+      mlx5dv_devx_create_event_channel(server.end.context, static_cast<mlx5dv_devx_create_event_channel_flags>(0));
+  REQUIRE(channel != nullptr);
+  // More than the channel has room for: one event for each.
+  std::vector<std::uint16_t> wanted(8000, 0x04);
+  const auto size = static_cast<std::uint16_t>(wanted.size() * sizeof wanted[0]);
+  REQUIRE(mlx5dv_devx_subscribe_devx_event(channel, server.cq, size, wanted.data(), 77) == 0);
+  for (int i = 0; i < 8; ++i) {
+    server.post_receive(server.data, kMessage);
+    client.post_send(kSend, {}, client.data, 8);
+  }
+  pollfd ready{.fd = channel->fd, .events = POLLIN, .revents = 0};
+  REQUIRE(poll(&ready, 1, 20'000) == 1);
+  REQUIRE(fcntl(channel->fd, F_SETFL, O_NONBLOCK) == 0);
+  alignas(8) std::uint8_t event[72] = {};
+  auto* header = reinterpret_cast<mlx5dv_devx_async_event_hdr*>(event);
+  // The call has the lock that the event was raised under: all of them have been delivered, or lost.
+  CHECK(mlx5dv_devx_get_event(channel, header, sizeof event) == -1);
+  CHECK(errno == EOVERFLOW);
+  std::size_t count = 0;
+  while (mlx5dv_devx_get_event(channel, header, sizeof event) == sizeof event) ++count;
+  CHECK(errno == EAGAIN);
+  CHECK((count > 0 && count < wanted.size()) == true);
+  mlx5dv_devx_destroy_event_channel(channel);
 }
 
 TEST_CASE("subscriptions, memory and commands that are refused") {
