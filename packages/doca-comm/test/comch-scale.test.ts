@@ -33,7 +33,7 @@ async function run({ clients, processes, messages, env, meanwhile }: Run): Promi
   );
   await meanwhile?.(programs);
   const ends = await Promise.all(programs.map(async ({ ended, output }) => `${String(await ended)} ${output()}`));
-  expect([await server.ended, server.output()]).toEqual([0, expect.stringContaining('all here')]);
+  expect([await server.ended, server.output()], ends.join()).toEqual([0, expect.stringContaining('all here')]);
   return { server: server.output(), ends };
 }
 

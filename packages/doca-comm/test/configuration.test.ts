@@ -1,7 +1,7 @@
 // Every option of the model's devices, within its documented range and outside.
 import { configure, lastError } from '@verbs/soft';
 import { afterAll, describe, expect, it } from 'vitest';
-import { listDevices } from '../src/index.js';
+import { Endpoint, listDevices, openDevice, openRepresentor, Server } from '../src/index.js';
 
 const ACCEPTED = [
   'role=host',
@@ -57,4 +57,20 @@ describe('the options of a device', () => {
     expect(listedWith(options)).toBe(false);
     for (const option of options.split(',')) expect(lastError()).toContain(option);
   });
+});
+
+it("another DPU's representor: the error of either API says so", () => {
+  configure('doca_dpu0,kind=doca,role=dpu;doca_dpu1,kind=doca,role=dpu,pci=5f5f:04:00.0,reps=5f5f:3b:00.1');
+  for (const api of ['comch', 'comm-channel'] as const) {
+    using device = openDevice('doca_dpu0', { api });
+    using other = openDevice('doca_dpu1', { api });
+    using deviceRep = openRepresentor(other, '5f5f:3b:00.1');
+    using endpoint = new Endpoint({ device, deviceRep });
+    expect(() => {
+      endpoint.listen('other');
+    }).toThrow(/BAD_STATE.*a service needs a device and a representor of it$/);
+    if (api === 'comm-channel') continue;
+    const create = () => new Server({ device, deviceRep, name: 'other' });
+    expect(create).toThrow(/NOT_PERMITTED.*deviceRep is of another device than options\.device/);
+  }
 });

@@ -208,9 +208,10 @@ export interface OpenDeviceOptions {
  * and others
  */
 export function openDevice(device?: DeviceInfo | string | OpenDeviceOptions, options?: OpenDeviceOptions): Device {
-  const onlyOptions = typeof device === 'object' && (device as object | null) !== null && !('pciAddr' in device);
-  const asked = apiArgument(onlyOptions && options === undefined ? device : options);
-  const info = device === undefined || (onlyOptions && asked !== undefined) ? firstDevice() : namedDevice(device);
+  const onlyOptions =
+    options === undefined && typeof device === 'object' && (device as object | null) !== null && !('pciAddr' in device);
+  const asked = apiArgument(onlyOptions ? device : options);
+  const info = device === undefined || onlyOptions ? firstDevice() : namedDevice(device);
   const attempt = loadLibrary(info.library);
   if ('reason' in attempt) throw new DocaError(DocaStatus.NOT_FOUND, 'doca_dev_open', attempt.reason);
   const { api } = apiOf(attempt, asked);
@@ -250,13 +251,12 @@ function samePci(name: string): (info: { pciAddr: string }) => boolean {
 
 /** `doca_devinfo_rep_create_list`. @throws DocaError NOT_SUPPORTED on a host. */
 export function listRepresentors(device: Device, filter: RepresentorFilter = RepresentorFilter.ALL): RepresentorInfo[] {
+  const found = native.listRepresentors(deviceOf(device).handle, validate.integer(filter, 'filter', 0, 0xff));
   const hint =
-    'only a DPU has representors: services and servers run there, and a program on the host connects as a client';
-  return checked<RepresentorInfo[]>(
-    native.listRepresentors(deviceOf(device).handle, validate.integer(filter, 'filter', 0, 0xff)),
-    'doca_devinfo_rep_create_list',
-    hint,
-  );
+    found === -DocaStatus.NOT_SUPPORTED
+      ? 'only a DPU has representors: services and servers run there, and a program on the host connects as a client'
+      : undefined;
+  return checked<RepresentorInfo[]>(found, 'doca_devinfo_rep_create_list', hint);
 }
 
 /** `doca_dev_rep_open`: one of `listRepresentors()`, or the one with that PCI address of the host. */

@@ -125,6 +125,7 @@ export function checked<T>(result: T | number, syscall: string, hint?: string): 
 }
 
 const generalHints: Record<number, string> = {
+  [DocaStatus.INVALID_VALUE]: 'an argument is wrong, or one of its objects is closed',
   [DocaStatus.BAD_STATE]: 'the endpoint is active already, or lacks what this call needs',
   [DocaStatus.CONNECTION_RESET]: 'the peer is gone; disconnect it',
   [DocaStatus.NOT_CONNECTED]: 'there is no connection to this peer; connect, and wait until it is established',

@@ -108,8 +108,10 @@ export class ComchEnd implements End, EngineUser {
     if (this.#representor === undefined) return -BAD_STATE;
     if (this.#isTooLong(name)) return -CONNECTION_ABORTED;
     const { handle: engine } = this.#makeEngine();
-    const status = this.#start(native.createServer(engine, this.#device, this.#representor, name), true);
-    // The Comm Channel's word for a service that cannot be registered.
+    const created = native.createServer(engine, this.#device, this.#representor, name);
+    // The Comm Channel's words: for a representor of another device, and for a service that cannot be registered.
+    if (created === -NOT_PERMITTED) return -BAD_STATE;
+    const status = this.#start(created, true);
     return status === -ALREADY_EXIST || status === -INITIALIZATION ? -CONNECTION_ABORTED : status;
   }
 

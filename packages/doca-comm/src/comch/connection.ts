@@ -1,5 +1,4 @@
 import type { WaitOptions } from '@verbs/core';
-import { uint8Array } from '@verbs/core/provider';
 import { DocaError, DocaStatus } from '../base/errors.js';
 import type { ComchServerOrClient } from '../base/objects.js';
 import { Consumer, type ConsumerOptions } from './consumer.js';
@@ -35,6 +34,8 @@ export class Connection implements AsyncIterable<Uint8Array> {
   readonly #announced: number[] = [];
   readonly #paths = new Set<Consumer | Producer>();
   #connected = true;
+  /** Of a connection that has ended. */
+  #last: ConnectionCounters | undefined;
 
   /** @internal */
   constructor(end: ComchServerOrClient, number: number) {
@@ -53,10 +54,14 @@ export class Connection implements AsyncIterable<Uint8Array> {
 
   /** Submits a message; false if there is no room for it now. It is copied. @throws DocaError INVALID_VALUE, NOT_CONNECTED */
   trySend(message: Uint8Array): boolean {
-    return this.end.trySend(this, uint8Array(message, 'message'));
+    return this.end.trySend(this, message);
   }
 
-  /** Sends a message; resolves when its task has completed. @throws DocaError its failure; `signal.reason` */
+  /**
+   * Sends a message; resolves when its task has completed. `message` must not be changed before that.
+   *
+   * @throws DocaError its failure; `signal.reason`
+   */
   send(message: Uint8Array, options?: WaitOptions): Promise<void> {
     return this.end.send(this, message, options);
   }
@@ -99,11 +104,9 @@ export class Connection implements AsyncIterable<Uint8Array> {
     return this.#started(() => Producer.create(this, options));
   }
 
-  /** `doca_comch_connection_update_info`, `_get_counter`. */
+  /** `doca_comch_connection_update_info`, `_get_counter`; the last values of a connection that has ended. */
   counters(): ConnectionCounters {
-    const [sentMessages = 0n, sentBytes = 0n, recvMessages = 0n, recvBytes = 0n, inFlight = 0n] =
-      this.end.countersOf(this);
-    return { sentMessages, sentBytes, recvMessages, recvBytes, inFlight };
+    return this.#last ?? this.end.countersOf(this);
   }
 
   /**
@@ -137,8 +140,9 @@ export class Connection implements AsyncIterable<Uint8Array> {
     if (at >= 0) this.#announced.splice(at, 1);
   }
   /** @internal */
-  gone(): void {
+  gone(last: ConnectionCounters | undefined): void {
     this.#connected = false;
+    this.#last = last;
   }
   /** @internal */
   async closePaths(): Promise<void> {

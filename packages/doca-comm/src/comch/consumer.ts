@@ -1,12 +1,12 @@
 import type { WaitOptions } from '@verbs/core';
-import { validate } from '@verbs/core/provider';
+import { detachedError, isDetached, validate } from '@verbs/core/provider';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
-import { type CreatedContext, native } from '../base/native.js';
+import { ComchCapability, type CreatedContext, native } from '../base/native.js';
 import type { Connection } from '../base/objects.js';
 import { submitted, type TakenEvent } from './context.js';
 import { EventKind } from './events.js';
-import { Mmap, mmapOf } from './mmap.js';
-import { ComchPath, TASKS } from './path.js';
+import { Mmap, mmapOf, whyNotMemory } from './mmap.js';
+import { ComchPath, noPathHint, tasksOf } from './path.js';
 
 /** The options of {@link Connection.createConsumer}. */
 export interface ConsumerOptions {
@@ -42,7 +42,7 @@ export class Consumer extends ComchPath implements AsyncIterable<Delivery> {
   /** The memory that it receives into. */
   readonly mmap: Mmap;
   readonly #posted = new Map<number, Uint8Array>();
-  readonly #done: (Delivery | DocaError)[] = [];
+  readonly #done: (Delivery | Error)[] = [];
 
   private constructor(connection: Connection, created: CreatedContext, mmap: Mmap) {
     super(connection, created);
@@ -53,10 +53,13 @@ export class Consumer extends ComchPath implements AsyncIterable<Delivery> {
   static create(connection: Connection, options: ConsumerOptions): Consumer {
     const { mmap, tasks } = validate.object(options, 'options', ['mmap', 'tasks']);
     if (!(mmap instanceof Mmap)) throw validate.typeError('options.mmap', 'an Mmap', mmap);
-    const count = tasks === undefined ? TASKS : validate.integer(tasks, 'options.tasks', 1, 2 ** 20);
-    const { handle } = connection.end.created;
-    const created = native.createConsumer(handle, connection.number, count, mmap.handle);
-    return new Consumer(connection, checked<CreatedContext>(created, 'doca_comch_consumer_create'), mmap);
+    const { created: end, device } = connection.end;
+    const capability = ComchCapability.CONSUMER_TASKS;
+    const count = tasksOf(tasks, device, capability, 'doca_comch_consumer_task_post_recv_set_conf');
+    const created = native.createConsumer(end.handle, connection.number, count, mmap.handle);
+    const hint =
+      created === -DocaStatus.INVALID_VALUE ? whyNotMemory(mmap, device, 'options.mmap', true) : noPathHint(created);
+    return new Consumer(connection, checked<CreatedContext>(created, 'doca_comch_consumer_create', hint), mmap);
   }
 
   /**
@@ -85,8 +88,12 @@ export class Consumer extends ComchPath implements AsyncIterable<Delivery> {
   receive(options?: WaitOptions): Promise<Delivery> {
     const next = () => {
       const found = this.#next();
-      if (found === undefined) this.checkRunning();
-      return found;
+      if (found !== undefined || this.isRunning) return found;
+      // What has come before the end is the program's still.
+      const last = this.poll();
+      if (last !== undefined) return last;
+      const hint = 'it was stopped, or the connection has ended';
+      throw new DocaError(DocaStatus.CONNECTION_RESET, this.syscall('create'), hint);
     };
     return this.wait(next, options, this.syscall('task_post_recv'));
   }
@@ -108,7 +115,9 @@ export class Consumer extends ComchPath implements AsyncIterable<Delivery> {
     const view = this.#posted.get(cookie);
     this.#posted.delete(cookie);
     if (view === undefined) return;
-    if (status === DocaStatus.SUCCESS) {
+    if (isDetached(view)) {
+      this.#done.push(detachedError('view'));
+    } else if (status === DocaStatus.SUCCESS) {
       this.#done.push({ data: view.subarray(0, extra), immediate: bytes.slice(), producerId });
     } else {
       this.#done.push(new DocaError(status, this.syscall('task_post_recv'), whyFailed(status, view)));
@@ -120,7 +129,7 @@ export class Consumer extends ComchPath implements AsyncIterable<Delivery> {
 
   #next(): Delivery | undefined {
     const next = this.#done.shift();
-    if (next instanceof DocaError) throw next;
+    if (next instanceof Error) throw next;
     return next;
   }
 }

@@ -111,6 +111,10 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
   protected isFull(): boolean {
     return false;
   }
+  /** Somebody waits for the completion of a task. */
+  protected get awaitsTask(): boolean {
+    return this.#results.size > 0;
+  }
   /** What was sent has left. */
   protected isSettled(): boolean {
     return true;
@@ -226,10 +230,11 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
   }
 }
 
-const whyFailed = (status: number) =>
-  status === DocaStatus.TOO_BIG
-    ? 'the message is longer than the buffer that the consumer has posted'
-    : 'the task has failed; the peer may be gone';
+const reasons: Record<number, string> = {
+  [DocaStatus.TOO_BIG]: 'the message is longer than the buffer that the consumer has posted',
+  [DocaStatus.INVALID_VALUE]: 'the message, or its immediate data, is longer than the other end takes',
+};
+const whyFailed = (status: number) => reasons[status] ?? 'the task has failed; the peer may be gone';
 
 /** The order of those who wait for room: the first of them submits first. */
 export class SubmitQueue {

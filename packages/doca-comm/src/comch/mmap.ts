@@ -1,5 +1,5 @@
 import { constants } from 'node:buffer';
-import { validate } from '@verbs/core/provider';
+import { uint8Array, validate } from '@verbs/core/provider';
 import { deviceOf } from '../base/device.js';
 import type { Device } from '../base/device.js';
 import { checked } from '../base/errors.js';
@@ -22,9 +22,15 @@ const mmaps = new WeakMap<ArrayBufferLike, Mmap>();
 /** The memory that a view is of. @throws TypeError for other memory */
 export function mmapOf(view: unknown, path: string): { mmap: Mmap; offset: number; length: number } {
   if (!(view instanceof Uint8Array)) throw validate.typeError(path, 'a Uint8Array over an Mmap', view);
-  const mmap = mmaps.get(view.buffer);
+  const mmap = mmaps.get(uint8Array(view, path).buffer);
   if (mmap === undefined) throw validate.valueError(path, 'must be a view of memory of allocMmap()');
   return { mmap, offset: view.byteOffset, length: view.byteLength };
+}
+
+/** Why a call refuses memory of that connection's end. `written`: what is received goes there. */
+export function whyNotMemory(mmap: Mmap, device: Device, path: string, written = false): string {
+  if (mmap.device !== device) return `${path} is memory of another device than the connection's`;
+  return `${path} is memory that is closed${written ? ', or that nobody may write to: see its permissions' : ''}`;
 }
 
 /**
@@ -80,6 +86,8 @@ export function allocMmap(
   validate.integer(permissions, 'permissions', 0, 0x7f);
   const made = native.createMmap(handle, length, permissions);
   const reason = library.comch?.fastPath;
-  const missing = reason === '' ? undefined : reason;
+  const both = (permissions & DocaAccess.PCI_READ_ONLY) !== 0 && (permissions & DocaAccess.PCI_READ_WRITE) !== 0;
+  const wrong = both ? `permissions ${permissions} has both PCI_READ_ONLY and PCI_READ_WRITE` : undefined;
+  const missing = reason === '' ? wrong : reason;
   return new Mmap(device, checked<{ handle: MmapHandle; buffer: ArrayBuffer }>(made, 'doca_mmap_create', missing));
 }

@@ -1,11 +1,28 @@
+import { validate } from '@verbs/core/provider';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
+import type { Device } from '../base/device.js';
 import { type CreatedContext, native } from '../base/native.js';
 import type { Connection } from '../base/objects.js';
 import { ComchContext } from './context.js';
 import { ContextState } from './events.js';
 
 /** Transfers under way at a time, where the program says nothing. */
-export const TASKS = 64;
+const TASKS = 64;
+
+/** The option `tasks`. `capability` is that of the device's maximum. */
+export function tasksOf(tasks: unknown, device: Device, capability: number, syscall: string): number {
+  if (tasks === undefined) return TASKS;
+  const count = validate.integer(tasks, 'options.tasks', 1, 2 ** 20);
+  const most = native.comchCapability(device.handle, capability);
+  if (most <= 0 || count <= most) return count;
+  throw new DocaError(DocaStatus.INVALID_VALUE, syscall, `options.tasks ${count}: the device's maximum is ${most}`);
+}
+
+/** What is wrong where the connection has no consumers and producers. */
+export const noPathHint = (created: unknown): string | undefined =>
+  created === -DocaStatus.NOT_PERMITTED
+    ? 'the other end is one of the Comm Channel, which has no consumers and producers'
+    : undefined;
 
 /** What {@link Consumer} and {@link Producer} have in common: they belong to a connection, whose end has their engine. */
 export abstract class ComchPath extends ComchContext {
@@ -43,14 +60,8 @@ export abstract class ComchPath extends ComchContext {
 
   protected abstract syscall(name: string): string;
 
-  /** Throws once the context is not running any more. */
-  protected checkRunning(): void {
-    if (native.contextState(this.created.handle) === ContextState.RUNNING && this.connection.connected) return;
-    throw new DocaError(
-      DocaStatus.CONNECTION_RESET,
-      this.syscall('create'),
-      'it was stopped, or the connection has ended',
-    );
+  protected get isRunning(): boolean {
+    return native.contextState(this.created.handle) === ContextState.RUNNING && this.connection.connected;
   }
 
   protected override ended(): void {

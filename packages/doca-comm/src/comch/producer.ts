@@ -1,17 +1,20 @@
 import type { WaitOptions } from '@verbs/core';
 import { uint8Array, validate } from '@verbs/core/provider';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
-import { type CreatedContext, native } from '../base/native.js';
+import { ComchCapability, type CreatedContext, native } from '../base/native.js';
 import type { Connection } from '../base/objects.js';
 import { SubmitQueue, submitted } from './context.js';
-import { mmapOf } from './mmap.js';
-import { ComchPath, TASKS } from './path.js';
+import { type Mmap, mmapOf, whyNotMemory } from './mmap.js';
+import { ComchPath, noPathHint, tasksOf } from './path.js';
 
 /** The options of {@link Connection.createProducer}. */
 export interface ProducerOptions {
   /** Messages under way at a time, 64 without it. */
   tasks?: number;
 }
+
+/** Bytes of immediate data. */
+const IMMEDIATE = 32;
 
 /**
  * `doca_comch_producer`: sends messages of the fast path from registered memory, without a copy, to consumers of the peer.
@@ -34,9 +37,12 @@ export class Producer extends ComchPath {
   /** @internal */
   static create(connection: Connection, options: ProducerOptions | undefined): Producer {
     const { tasks } = options === undefined ? {} : validate.object(options, 'options', ['tasks']);
-    const count = tasks === undefined ? TASKS : validate.integer(tasks, 'options.tasks', 1, 2 ** 20);
-    const created = native.createProducer(connection.end.created.handle, connection.number, count);
-    return new Producer(connection, checked<CreatedContext>(created, 'doca_comch_producer_create'));
+    const { created: end, device } = connection.end;
+    const capability = ComchCapability.PRODUCER_TASKS;
+    const count = tasksOf(tasks, device, capability, 'doca_comch_producer_task_send_set_conf');
+    const created = native.createProducer(end.handle, connection.number, count);
+    const hint = noPathHint(created);
+    return new Producer(connection, checked<CreatedContext>(created, 'doca_comch_producer_create', hint));
   }
 
   /**
@@ -61,22 +67,33 @@ export class Producer extends ComchPath {
   }
 
   #submission(view: Uint8Array, consumer: number, immediate: Uint8Array | undefined): (cookie: number) => number {
-    const { mmap, offset, length } = mmapOf(view, 'view');
+    // At each attempt: who waits for room may have transferred the memory.
+    const parts = () => {
+      if (immediate !== undefined) uint8Array(immediate, 'immediate');
+      return mmapOf(view, 'view');
+    };
+    parts();
     validate.integer(consumer, 'consumer', 0, 2 ** 32 - 1);
-    if (immediate !== undefined) uint8Array(immediate, 'immediate');
     return (cookie) => {
+      const { mmap, offset, length } = parts();
       const { handle } = this.created;
       const status = native.produce(handle, mmap.handle, offset, length, immediate, consumer, cookie);
       if (status !== -DocaStatus.INVALID_VALUE) return status;
-      throw new DocaError(DocaStatus.INVALID_VALUE, this.syscall('task_send'), this.#whyInvalid(consumer, immediate));
+      const why = this.#whyInvalid(mmap, length, consumer, immediate);
+      throw new DocaError(DocaStatus.INVALID_VALUE, this.syscall('task_send'), why);
     };
   }
 
-  #whyInvalid(consumer: number, immediate: Uint8Array | undefined): string | undefined {
-    const { consumers } = this.connection;
+  #whyInvalid(mmap: Mmap, length: number, consumer: number, immediate: Uint8Array | undefined): string {
+    const { consumers, end } = this.connection;
     if (!consumers.includes(consumer))
       return `the peer has no consumer ${consumer}; its consumers are: ${consumers.join(', ') || 'none'}`;
-    return immediate && `the immediate data has ${immediate.byteLength} bytes; a BlueField takes up to 32`;
+    if (immediate !== undefined && immediate.byteLength > IMMEDIATE)
+      return `the immediate data has ${immediate.byteLength} bytes; a BlueField takes up to ${IMMEDIATE}`;
+    const most = native.comchCapability(end.device.handle, ComchCapability.PRODUCER_BUF_SIZE);
+    return most > 0 && length > most
+      ? `the view has ${length} bytes; the device's maximum is ${most}`
+      : whyNotMemory(mmap, end.device, 'the view');
   }
 
   protected override take(): void {

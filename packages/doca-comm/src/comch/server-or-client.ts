@@ -4,8 +4,8 @@ import { nameTooLong, serviceName } from '../base/arguments.js';
 import { deviceOf } from '../base/device.js';
 import type { Device } from '../base/device.js';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
-import { type CreatedContext, native } from '../base/native.js';
-import { Connection } from './connection.js';
+import { ComchCapability, type CreatedContext, native } from '../base/native.js';
+import { Connection, type ConnectionCounters } from './connection.js';
 import { ComchContext, SubmitQueue, submitted, type TakenEvent } from './context.js';
 import { Engine } from './engine.js';
 import { ComchSize, EventKind } from './events.js';
@@ -24,8 +24,12 @@ export interface ComchOptions {
   sendTasks?: number;
 }
 
-/** Messages of a connection that nobody has received, before the end stops taking others. */
+/**
+ * Messages of a connection that nobody has received, before the end stops taking others. Where somebody awaits the completion
+ * of a task, which may be behind them, it takes more: so many of all connections together.
+ */
 const QUEUE = 64;
+const QUEUE_OF_SENDER = 1024;
 const TASKS = 1024;
 const BACKLOG = 2 ** 22;
 
@@ -59,14 +63,24 @@ export abstract class ComchServerOrClient extends ComchContext {
   }
 
   #start({ maxMsgSize, recvQueueSize = QUEUE, sendTasks = TASKS }: ComchOptions): void {
-    if (maxMsgSize !== undefined) this.#set(ComchSize.MESSAGE, maxMsgSize, 'set_max_msg_size');
-    this.#set(ComchSize.RECV_QUEUE, recvQueueSize, 'set_recv_queue_size');
-    const most = this.device.capabilities().maxSendQueueSize;
-    this.#set(ComchSize.SEND_TASKS, Math.min(sendTasks, most), 'task_send_set_conf');
+    const { maxMessageSize, maxRecvQueueSize, maxSendQueueSize: most } = this.device.capabilities();
+    const set = (which: number, size: number, name: string, hint: string) => {
+      checked(native.setComchSize(this.created.handle, which, size), this.syscall(name), hint);
+    };
+    if (maxMsgSize !== undefined) {
+      const hint = `options.maxMsgSize ${maxMsgSize}: the device's maximum is ${maxMessageSize}`;
+      set(ComchSize.MESSAGE, maxMsgSize, 'set_max_msg_size', hint);
+    }
+    const hint = `options.recvQueueSize ${recvQueueSize}: the device's maximum is ${maxRecvQueueSize}`;
+    set(ComchSize.RECV_QUEUE, recvQueueSize, 'set_recv_queue_size', hint);
+    set(ComchSize.SEND_TASKS, Math.min(sendTasks, most), 'task_send_set_conf', `the device's maximum is ${most}`);
     const status = native.startContext(this.created.handle);
     if (status === -DocaStatus.IN_PROGRESS) return;
-    const taken = `another server of this function has the name ${this.name}: close that one, or take another name`;
-    checked(status, 'doca_ctx_start', status === -DocaStatus.ALREADY_EXIST ? taken : undefined);
+    const hints: Record<number, string> = {
+      [DocaStatus.ALREADY_EXIST]: `another server of this function has the name ${this.name}: close that one, or take another name`,
+      [DocaStatus.INITIALIZATION]: native.lastError(this.device.library.handle) || 'it could not be set up',
+    };
+    checked(status, 'doca_ctx_start', hints[-status]);
   }
 
   /** The longest message, bytes. */
@@ -100,19 +114,22 @@ export abstract class ComchServerOrClient extends ComchContext {
     return this.wait(attempt, options, this.syscall('event_msg_recv'));
   }
   /** @internal */
-  countersOf(connection: Connection): BigUint64Array {
+  countersOf(connection: Connection): ConnectionCounters {
     native.comchUpdateInfo(this.created.handle, connection.number);
     const status = native.comchCounters(this.created.handle, connection.number, this.#counters);
     checked(status, `${this.#prefix}connection_get_counter`);
-    return this.#counters;
+    return this.#namedCounters();
   }
   /** @internal */
   abstract disconnect(connection: Connection): Promise<void>;
 
   /** A connection that has ended: nothing of it is needed any more. */
   protected forget(connection: Connection): void {
-    this.#connections.delete(connection.number);
-    connection.gone();
+    const { number } = connection;
+    this.#connections.delete(number);
+    const known = native.comchCounters(this.created.handle, number, this.#counters) === 0;
+    connection.gone(known ? { ...this.#namedCounters(), inFlight: 0n } : undefined);
+    native.comchForget(this.created.handle, number);
   }
   protected abstract connected(connection: Connection): void;
   /** 'doca_comch_server_create' for 'create'. */
@@ -140,8 +157,12 @@ export abstract class ComchServerOrClient extends ComchContext {
     }
   }
   protected override isFull(): boolean {
-    for (const connection of this.#connections.values()) if (connection.backlog >= QUEUE) return true;
-    return false;
+    let [most, all] = [0, 0];
+    for (const { backlog } of this.#connections.values()) {
+      most = Math.max(most, backlog);
+      all += backlog;
+    }
+    return most >= QUEUE && !(this.awaitsTask && all < QUEUE_OF_SENDER);
   }
   protected override isSettled(): boolean {
     return native.comchInFlight(this.created.handle) <= 0;
@@ -157,16 +178,20 @@ export abstract class ComchServerOrClient extends ComchContext {
     this.engine.close();
   }
 
+  #namedCounters(): ConnectionCounters {
+    const [sentMessages = 0n, sentBytes = 0n, recvMessages = 0n, recvBytes = 0n, inFlight = 0n] = this.#counters;
+    return { sentMessages, sentBytes, recvMessages, recvBytes, inFlight };
+  }
+
   #submit(connection: Connection, message: Uint8Array, cookie: number): number {
+    // At each attempt: who waits for room may have transferred the memory.
+    uint8Array(message, 'message');
     if (!connection.connected) return -DocaStatus.NOT_CONNECTED;
     const status = native.comchSend(this.created.handle, connection.number, message, cookie, 2 ** 31);
     const { byteLength } = message;
     if (status !== -DocaStatus.INVALID_VALUE || byteLength <= this.maxMsgSize) return status;
     const hint = `the message has ${byteLength} bytes; ${this.maxMsgSize} is the maximum (maxMsgSize)`;
     throw new DocaError(DocaStatus.INVALID_VALUE, this.syscall('task_send_alloc_init'), hint);
-  }
-  #set(which: number, size: number, name: string): void {
-    checked(native.setComchSize(this.created.handle, which, size), this.syscall(name));
   }
 }
 
@@ -189,8 +214,10 @@ export function comchOptions(options: unknown, more: string[]): ComchOptions {
 }
 
 /** What is wrong with the name, where a server or client with it cannot be created. */
-export const nameHint = (created: unknown, { device, name }: ComchOptions): string | undefined =>
-  created === -DocaStatus.INVALID_VALUE ? nameTooLong(name, device.capabilities().maxServiceNameLen) : undefined;
+export function nameHint(created: unknown, { device, name }: ComchOptions): string | undefined {
+  const most = native.comchCapability(device.handle, ComchCapability.NAME_LEN);
+  return created === -DocaStatus.INVALID_VALUE && most > 0 ? nameTooLong(name, most) : undefined;
+}
 
 /** An engine for a server or client of that device. */
 export const engineFor = ({ library }: Device): Engine => new Engine(library, BACKLOG);

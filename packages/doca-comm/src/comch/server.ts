@@ -18,8 +18,10 @@ const ROLE = 'a server runs on the DPU, and a program on the host connects to it
 /** What is wrong where a server cannot be created. */
 function hintOf(created: unknown, options: ServerOptions): string | undefined {
   if (created === -DocaStatus.NOT_SUPPORTED) return ROLE;
-  const other = created === -DocaStatus.INVALID_VALUE && options.deviceRep.device !== options.device;
-  return other ? `options.deviceRep is of another device than options.device; ${ROLE}` : nameHint(created, options);
+  const other = created === -DocaStatus.NOT_PERMITTED || created === -DocaStatus.INVALID_VALUE;
+  return other && options.deviceRep.device !== options.device
+    ? `options.deviceRep is of another device than options.device; ${ROLE}`
+    : nameHint(created, options);
 }
 
 /**

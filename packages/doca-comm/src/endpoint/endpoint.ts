@@ -413,8 +413,9 @@ export class Endpoint
   }
 
   #start(role: 'service' | 'client'): void {
-    this.#role = role;
+    // First what throws: the program may have closed the endpoint while a background call came to its end.
     this.#receiver.start(this.maxMsgSize);
+    this.#role = role;
   }
 }
 

@@ -1,6 +1,7 @@
+import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Client, openDevice, openRepresentor, Server } from '../../dist/index.js';
+import { allocMmap, Client, DocaStatus, openDevice, openRepresentor, Server, setFaults } from '../../dist/index.js';
 import { clientOf, pairOf, serverOf, text } from './helpers.js';
 
 test('request and reply, awaited', async () => {
@@ -40,6 +41,57 @@ test('a connection that is not received from is held back, and loses nothing', a
   const sends = Promise.all(Array.from({ length: 500 }, (_, i) => connected.send(Buffer.from(`${i}`))));
   for (let i = 0; i < 500; i++) expect(text(await accepted.receive())).toBe(`${i}`);
   await sends;
+});
+
+test('a send completes while messages wait to be received', async () => {
+  const { accepted, connected } = await pairOf('unread');
+  const unread = Array.from({ length: 100 }, (_, i) => accepted.send(Buffer.from(`${i}`)));
+  for (let i = 0; i < 3; i++) await connected.send(Buffer.from('x'));
+  for (let i = 0; i < 100; i++) expect(text(await connected.receive())).toBe(`${i}`);
+  await Promise.all(unread);
+});
+
+test('memory that goes while its message waits for room is refused', async () => {
+  const { accepted, connected } = await pairOf('no room', { sendTasks: 8, recvQueueSize: 8 });
+  const sends = Array.from({ length: 60 }, () => connected.send(Buffer.from('y')));
+  const gone = new Uint8Array(8);
+  const refused = expect(connected.send(gone)).rejects.toThrow('message is detached');
+  structuredClone(gone.buffer, { transfer: [gone.buffer] });
+  for (let i = 0; i < 60; i++) await accepted.receive();
+  await Promise.all(sends);
+  await refused;
+  expect(accepted.poll()).toBeUndefined();
+});
+
+test('a message that is longer than the other end takes: the error says so, and the next one arrives', async () => {
+  const server = serverOf('shorter', { maxMsgSize: 100 });
+  const [accepted, connected] = await Promise.all([server.accept(), clientOf('shorter').connect()]);
+  const sent = connected.send(Buffer.alloc(101));
+  await expect(sent).rejects.toThrow(/INVALID_VALUE.*the message.* is longer than the other end takes/);
+  await connected.send(Buffer.alloc(100));
+  expect((await accepted.receive()).length).toBe(100);
+});
+
+test('the counters of a connection that has ended stay, and the addon keeps nothing of it', async () => {
+  const server = serverOf('counted');
+  const { comchCounters } = createRequire(import.meta.url)(
+    '../../native/binding/build/Release/verbs_doca_comm.node',
+  ) as {
+    comchCounters: (end: unknown, connection: number, out: BigUint64Array) => number;
+  };
+  for (let i = 0; i < 3; i++) {
+    const client = clientOf('counted');
+    const [accepted, connected] = await Promise.all([server.accept(), client.connect()]);
+    await connected.send(Buffer.from('12345'));
+    await accepted.receive();
+    if (i === 0) await accepted.disconnect();
+    await client.closeAsync();
+    await expect(accepted.receive()).rejects.toMatchObject({ code: 'DOCA_ERROR_CONNECTION_RESET' });
+    const { handle } = server.created;
+    expect(comchCounters(handle, accepted.number, new BigUint64Array(5))).toBe(-DocaStatus.NOT_CONNECTED);
+    expect(accepted.counters()).toMatchObject({ recvMessages: 1n, recvBytes: 5n, inFlight: 0n });
+    expect(connected.counters()).toMatchObject({ sentMessages: 1n, sentBytes: 5n, inFlight: 0n });
+  }
 });
 
 test('many clients of a server', async () => {
@@ -111,14 +163,36 @@ test('wrong roles, arguments and signals', async () => {
   const dpu = openDevice('doca_dpu0', { api: 'comch' });
   const deviceRep = openRepresentor(dpu, '5f5f:3b:00.0');
   expect(() => new Server({ device: host, deviceRep, name: 'x' })).toThrow(role);
+  setFaults('registry:1:EACCES');
+  const unregistered = () => new Server({ device: dpu, deviceRep, name: 'x' });
+  expect(unregistered).toThrow(/INITIALIZATION.*the registry: Permission denied/);
+  setFaults(null);
   expect(() => openRepresentor(host, '5f5f:3b:00.0')).toThrow(/only a DPU has representors: .* connects as a client/);
   const client = () => new Client({ device: dpu, name: 'x' });
   expect(client).toThrow(/NOT_SUPPORTED.*a client runs on the host; on the DPU, a Server accepts it$/);
   deviceRep.close();
   dpu.close();
+  const closed = /INVALID_VALUE, \w+(create|create_list): an argument is wrong, or one of its objects is closed$/;
+  expect(() => openRepresentor(dpu, '5f5f:3b:00.0')).toThrow(closed);
+  expect(() => new Server({ device: dpu, deviceRep, name: 'x' })).toThrow(closed);
+  expect(() => allocMmap(dpu, 4096)).toThrow(closed);
+  // What is left out is the first device; what names none is no option.
+  for (const options of [{ api: undefined }, {}]) {
+    using first = openDevice(options as never);
+    expect(first.info.ibdevName).toBe('doca_host0');
+  }
+  expect(() => openDevice({ name: 'doca_dpu0' } as never, { api: 'comch' })).toThrow(/device must be a name or one of/);
+  expect(() => openDevice({ name: 'doca_dpu0' } as never)).toThrow(/options\.name is not known here/);
   expect(() => new Client({ device: host, name: '' })).toThrow(/name must not be empty/);
   expect(() => new Client({ device: host, name: 'x', sendTasks: 0 })).toThrow(/options\.sendTasks must be/);
   expect(() => new Client({ device: host, name: 'x', tasks: 1 } as never)).toThrow(/tasks is not known/);
+  for (const [option, most] of [
+    ['maxMsgSize', 4080],
+    ['recvQueueSize', 8192],
+  ] as const) {
+    const create = () => new Client({ device: host, name: 'x', [option]: 70_000 });
+    expect(create).toThrow(`options.${option} 70000: the device's maximum is ${most}`);
+  }
   const { connected } = await pairOf('signals');
   await expect(connected.receive({ signal: AbortSignal.timeout(20) })).rejects.toMatchObject({ name: 'TimeoutError' });
   expect(() => connected.trySend('x' as never)).toThrow(/message must be a Uint8Array/);

@@ -1,5 +1,7 @@
 import { constants } from 'node:buffer';
 import { createHash, randomBytes } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInThisContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import { allocMmap, type Connection, DocaAccess, type Mmap } from '../../dist/index.js';
 import { pairOf, text } from './helpers.js';
@@ -134,6 +136,22 @@ test('a connection that ends in the middle of a transfer', async () => {
   await ended;
 });
 
+test('what has arrived before the connection ended is received', async () => {
+  const { accepted, connected, client } = await pairOf('arrived');
+  const [from, to] = [mmapOf(connected, 4096), mmapOf(accepted, 4096)];
+  const consumer = await accepted.createConsumer({ mmap: to });
+  const producer = await connected.createProducer();
+  const id = await connected.nextConsumer();
+  for (let i = 0; i < 3; i++) consumer.post(part(to, i, 1000));
+  const ended = expect(accepted.receive()).rejects.toMatchObject({ code: 'DOCA_ERROR_CONNECTION_RESET' });
+  for (let i = 1; i <= 2; i++) await producer.send(part(from, 0, i), id);
+  await client.closeAsync();
+  await ended;
+  expect((await consumer.receive()).data.length).toBe(1);
+  for await (const { data } of consumer) expect(data.length).toBe(2);
+  await expect(consumer.receive()).rejects.toMatchObject({ code: 'DOCA_ERROR_CONNECTION_RESET' });
+});
+
 test('memory is checked', async () => {
   const { accepted, connected } = await pairOf('checked');
   const [from, to] = [mmapOf(connected, 4096, DocaAccess.PCI_READ_ONLY), mmapOf(accepted, 4096)];
@@ -148,5 +166,43 @@ test('memory is checked', async () => {
   for (const length of [0, constants.MAX_LENGTH + 1, 2 ** 40]) {
     expect(() => allocMmap(connected.end.device, length)).toThrow(/length must be/);
   }
+  const both = DocaAccess.PCI_READ_ONLY | DocaAccess.PCI_READ_WRITE;
+  expect(() => allocMmap(connected.end.device, 10, both)).toThrow(/permissions 48 has both PCI_READ_ONLY and/);
   expect(() => allocMmap({} as never, 10)).toThrow(/device must be a Device/);
+});
+
+test('consumers and producers that are refused say for which argument', async () => {
+  const { accepted, connected } = await pairOf('refused');
+  const [from, to] = [mmapOf(connected, 4096), mmapOf(accepted, 4096)];
+  const fixed = mmapOf(accepted, 4096, DocaAccess.LOCAL_READ_ONLY);
+  const closed = allocMmap(accepted.end.device, 4096);
+  closed.close();
+  await expect(accepted.createConsumer({ mmap: from })).rejects.toThrow(/options\.mmap is memory of another device/);
+  await expect(accepted.createConsumer({ mmap: fixed })).rejects.toThrow(/options\.mmap is .* nobody may write to/);
+  await expect(accepted.createConsumer({ mmap: closed })).rejects.toThrow(/options\.mmap is memory that is closed/);
+  const tasks = 8193;
+  const most = "options.tasks 8193: the device's maximum is 8192";
+  await expect(accepted.createConsumer({ mmap: to, tasks })).rejects.toThrow(most);
+  await expect(accepted.createProducer({ tasks })).rejects.toThrow(most);
+  const consumer = await accepted.createConsumer({ mmap: to });
+  const producer = await connected.createProducer();
+  const id = await connected.nextConsumer();
+  expect(() => producer.trySend(new Uint8Array(to.buffer), id)).toThrow(/the view is memory of another device/);
+  // 4 GiB: the lower 32 bits of that length are no length.
+  const huge = mmapOf(connected, constants.MAX_LENGTH >= 2 ** 32 ? 2 ** 32 : 2 ** 31);
+  const whole = new Uint8Array(huge.buffer);
+  expect(() => producer.trySend(whole, id)).toThrow(`the view has ${whole.length} bytes; the device's maximum is`);
+
+  // A buffer that is gone when the message is there, and views of it.
+  setFlagsFromString('--allow-natives-syntax');
+  const detach = runInThisContext('(buffer) => %ArrayBufferDetach(buffer)') as (buffer: ArrayBuffer) => void;
+  const view = new Uint8Array(to.buffer);
+  expect(consumer.post(view)).toBe(true);
+  detach(to.buffer);
+  await producer.send(new Uint8Array(from.buffer, 0, 10), id);
+  await expect(consumer.receive()).rejects.toThrow('view is detached');
+  expect(() => consumer.post(view)).toThrow('view is detached');
+  const source = new Uint8Array(from.buffer);
+  detach(from.buffer);
+  expect(() => producer.trySend(source, id)).toThrow('view is detached');
 });

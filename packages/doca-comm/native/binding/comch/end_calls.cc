@@ -205,7 +205,7 @@ Napi::Value post_receive(const Napi::CallbackInfo& info) {
   ComchPath& path = path_of(info[0]);
   const std::int64_t offset = number_of<std::int64_t>(info[1]);
   if (offset < 0) return failure(info.Env(), DOCA_ERROR_INVALID_VALUE);
-  return failure(info.Env(), path.post_receive(static_cast<std::uint64_t>(offset), number_of<std::uint32_t>(info[2]),
+  return failure(info.Env(), path.post_receive(static_cast<std::uint64_t>(offset), number_of<std::uint64_t>(info[2]),
                                                number_of<std::uint32_t>(info[3])));
 }
 
@@ -218,7 +218,7 @@ napi_value produce(napi_env env, napi_callback_info info) {
   if (offset < 0 || !mmap) return failure(env, DOCA_ERROR_INVALID_VALUE);
   const Bytes immediate = bytes_of(arguments[4]);
   const doca_error_t error =
-      path.send(mmap, static_cast<std::uint64_t>(offset), number_of<std::uint32_t>(arguments[3]), immediate.data,
+      path.send(mmap, static_cast<std::uint64_t>(offset), number_of<std::uint64_t>(arguments[3]), immediate.data,
                 static_cast<std::uint32_t>(std::min<std::size_t>(immediate.size, UINT32_MAX)),
                 number_of<std::uint32_t>(arguments[5]), number_of<std::uint32_t>(arguments[6]));
   return failure(env, error);

@@ -45,8 +45,8 @@ doca_error_t ComchPath::get_id(std::uint32_t* id) const {
   return is_consumer() ? fast().consumer_get_id(consumer_, id) : fast().producer_get_id(producer_, id);
 }
 
-ComchPath::Slot* ComchPath::take_slot(const std::shared_ptr<Mmap>& mmap, std::uint64_t offset, std::uint32_t length,
-                                      std::uint32_t data_length, doca_error_t* error) {
+ComchPath::Slot* ComchPath::take_slot(const std::shared_ptr<Mmap>& mmap, std::uint64_t offset, std::uint64_t length,
+                                      std::uint64_t data_length, doca_error_t* error) {
   if (!mmap->contains(offset, length)) {
     *error = DOCA_ERROR_INVALID_VALUE;
     return nullptr;
@@ -82,7 +82,7 @@ doca_error_t ComchPath::submit(doca_task* task, Slot* slot) {
   return error;
 }
 
-doca_error_t ComchPath::post_receive(std::uint64_t offset, std::uint32_t length, std::uint32_t cookie) {
+doca_error_t ComchPath::post_receive(std::uint64_t offset, std::uint64_t length, std::uint32_t cookie) {
   if (!is_consumer()) return DOCA_ERROR_NOT_SUPPORTED;
   doca_error_t error = DOCA_SUCCESS;
   Slot* slot = take_slot(mmap_, offset, length, 0, &error);
@@ -95,7 +95,7 @@ doca_error_t ComchPath::post_receive(std::uint64_t offset, std::uint32_t length,
   return error;
 }
 
-doca_error_t ComchPath::send(const std::shared_ptr<Mmap>& mmap, std::uint64_t offset, std::uint32_t length,
+doca_error_t ComchPath::send(const std::shared_ptr<Mmap>& mmap, std::uint64_t offset, std::uint64_t length,
                              const std::uint8_t* immediate, std::uint32_t immediate_length, std::uint32_t consumer,
                              std::uint32_t cookie) {
   if (is_consumer()) return DOCA_ERROR_NOT_SUPPORTED;

@@ -19,10 +19,10 @@ class ComchPath final : public Context {
   doca_error_t start() override;
   doca_error_t get_id(std::uint32_t* id) const;
   // Of a consumer: a message will go into that part of its mmap. `cookie` comes back with the completion.
-  doca_error_t post_receive(std::uint64_t offset, std::uint32_t length, std::uint32_t cookie);
+  doca_error_t post_receive(std::uint64_t offset, std::uint64_t length, std::uint32_t cookie);
   // Of a producer: sends that part of the mmap, with immediate data, to one of the peer's consumers.
   static constexpr std::size_t kMaxImmediate = 1024;
-  doca_error_t send(const std::shared_ptr<Mmap>& mmap, std::uint64_t offset, std::uint32_t length,
+  doca_error_t send(const std::shared_ptr<Mmap>& mmap, std::uint64_t offset, std::uint64_t length,
                     const std::uint8_t* immediate, std::uint32_t immediate_length, std::uint32_t consumer,
                     std::uint32_t cookie);
 
@@ -41,8 +41,8 @@ class ComchPath final : public Context {
   const FastPathFunctions& fast() const { return *engine_.library().fast_path(); }
   bool is_consumer() const { return kind() == Kind::kConsumer; }
   // Null if all are under way.
-  Slot* take_slot(const std::shared_ptr<Mmap>& mmap, std::uint64_t offset, std::uint32_t length,
-                  std::uint32_t data_length, doca_error_t* error);
+  Slot* take_slot(const std::shared_ptr<Mmap>& mmap, std::uint64_t offset, std::uint64_t length,
+                  std::uint64_t data_length, doca_error_t* error);
   void give_back(Slot* slot);
   doca_error_t submit(doca_task* task, Slot* slot);
 

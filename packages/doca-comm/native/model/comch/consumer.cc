@@ -174,7 +174,8 @@ int Consumer::post(doca_comch_consumer_task_post_recv& task) {
 doca_error_t Consumer::submit(doca_task& submitted) {
   if (!running()) return DOCA_ERROR_BAD_STATE;
   auto& task = static_cast<doca_comch_consumer_task_post_recv&>(submitted);
-  if (task.buf && (!find_buf(task.buf) || task.buf->mmap != mmap_)) return DOCA_ERROR_INVALID_VALUE;
+  if (task.buf && (!find_buf(task.buf) || !task.buf->alone() || task.buf->mmap != mmap_))
+    return DOCA_ERROR_INVALID_VALUE;
   if (task.buf && task.buf->references == UINT16_MAX) return DOCA_ERROR_TOO_BIG;
   task.producer = task.immediate_length = 0;
   task.immediate = nullptr;

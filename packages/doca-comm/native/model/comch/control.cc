@@ -245,7 +245,8 @@ bool Control::deliver() {
     some = true;
     if (next == Transport::Next::kLoss) {
       run_done();
-      if (link->control) on_loss(link);
+      // A callback may have stopped the context, or disconnected the peer.
+      if (running() && link->control) on_loss(link);
     } else if (announced) {
       doca_comch_event_consumer event;
       const auto callback = found.kind == FrameKind::kConsumer ? consumer_created_ : consumer_expired_;

@@ -172,7 +172,7 @@ doca_error_t Producer::submit(doca_task& submitted) {
   if (!running()) return DOCA_ERROR_BAD_STATE;
   auto& task = static_cast<doca_comch_producer_task_send&>(submitted);
   const doca_buf* buf = task.buf;
-  if (buf ? !find_buf(buf) || !buf->mmap->region(dev_) || buf->data_length > kMaxBufferSize
+  if (buf ? !find_buf(buf) || !buf->alone() || !buf->mmap->region(dev_) || buf->data_length > kMaxBufferSize
           : task.immediate_length == 0) {
     return DOCA_ERROR_INVALID_VALUE;
   }

@@ -30,6 +30,9 @@ struct doca_buf {
   std::size_t data_length = 0;
   doca_buf* next = nullptr;   // in the list, or among the free ones
   doca_buf* first = nullptr;  // the head of the list, for those behind it
+
+  // Of a list, a task takes no part: devices take one buffer, and the end of the list gives all of them back.
+  bool alone() const { return !next && !first; }
 };
 
 namespace verbs::doca_comm::model {

@@ -163,6 +163,7 @@ doca_error_t Mmap::set_user_data(doca_data data) {
 
 void Mmap::give_back() {
   deregister();
+  started_ = false;  // for a pool that has it
   if (started_once_ && free_) free_(address_, length_, cookie_);
 }
 

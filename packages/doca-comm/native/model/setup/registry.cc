@@ -1,11 +1,13 @@
 #include "model/setup/registry.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <set>
@@ -66,16 +68,46 @@ bool is_at(int fd, int directory, const std::string& name) {
 
 // Opens and locks the file of a service. 0, EADDRINUSE or another errno.
 int lock_file(int directory, const std::string& name, Descriptor* locked_file) {
+  int tries = 10;
   for (;;) {
     Descriptor file(openat(directory, name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file.is_open()) return errno;
     struct flock lock = whole_file(F_WRLCK);
-    if (fcntl(file.get(), F_OFD_SETLK, &lock) != 0) return errno == EAGAIN || errno == EACCES ? EADDRINUSE : errno;
+    if (fcntl(file.get(), F_OFD_SETLK, &lock) != 0) {
+      if (errno != EAGAIN && errno != EACCES) return errno;
+      if (--tries == 0) return EADDRINUSE;
+      usleep(1000);  // another process may be clearing the directory
+      continue;
+    }
     // The former owner may have removed the file between open and lock.
     if (!is_at(file.get(), directory, name)) continue;
     *locked_file = std::move(file);
     return 0;
   }
+}
+
+// Removes what processes left that were killed: the names of some have a process id, and nobody takes their place.
+void clear(int directory) {
+  Descriptor scanned(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(scanned.get()), closedir);
+  if (!entries) return;
+  scanned.release();
+  while (const dirent* entry = readdir(entries.get())) {
+    if (entry->d_type != DT_REG) continue;
+    const Descriptor file(openat(directory, entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat status;
+    // An empty one is about to be locked by the process that has just created it.
+    if (!file.is_open() || fstat(file.get(), &status) != 0 || status.st_size == 0) continue;
+    struct flock lock = whole_file(F_WRLCK);
+    if (fcntl(file.get(), F_OFD_SETLK, &lock) != 0) continue;
+    if (is_at(file.get(), directory, entry->d_name)) unlinkat(directory, entry->d_name, 0);
+  }
+}
+
+// The errno of a call that failed, with its reason in last_error().
+int failed(const std::string& what, int error) {
+  last_error() = what + ": " + std::strerror(error);
+  return error;
 }
 
 // The content of the file of a living service. 0, ENOENT, or the errno value of a failed access.
@@ -112,27 +144,34 @@ ServiceEntry::~ServiceEntry() {
 int ServiceEntry::add(const std::string& representor, const std::string& name, const ServiceAddress& address,
                       std::unique_ptr<ServiceEntry>* entry) {
   last_error().clear();
-  if (const int error = Faults::get().next(Fault::kRegistry)) return error;
+  if (const int error = Faults::get().next(Fault::kRegistry)) return failed("the registry", error);
   std::vector<RegistryDirectory> directories;
   if (const int error = RegistryDirectory::open_all(true, &directories)) return error;
   const std::string file = file_name(representor, name);
+  const std::string path = directories.front().path + "/" + file;
   Descriptor directory = std::move(directories.front().descriptor);
   Descriptor locked_file;
-  if (const int error = lock_file(directory.get(), file, &locked_file)) return error;
+  if (const int error = lock_file(directory.get(), file, &locked_file)) {
+    return error == EADDRINUSE ? error : failed(path, error);
+  }
+  // From here on its end removes the file.
+  std::unique_ptr<ServiceEntry> added(new ServiceEntry(std::move(directory), file, std::move(locked_file)));
   // After the lock: of two processes that chose different directories at the same time, one sees the other's lock.
   if (const int error = RegistryDirectory::open_all(false, &directories)) return error;
   Content content{};
   for (const RegistryDirectory& other : directories) {
-    if (is_at(locked_file.get(), other.descriptor.get(), file)) continue;
+    if (is_at(added->file_.get(), other.descriptor.get(), file)) continue;
     if (read_file(other.descriptor.get(), file, &content) == 0) return EADDRINUSE;
   }
+  clear(added->directory_.get());
   content = {};
   std::memcpy(content.magic, kMagic, sizeof kMagic);
   std::copy(address.gid.begin(), address.gid.end(), content.gid);
   content.qpn = address.qpn;
   std::copy(address.key.begin(), address.key.end(), content.key);
-  if (pwrite(locked_file.get(), &content, sizeof content, 0) != sizeof content) return errno != 0 ? errno : EIO;
-  *entry = std::unique_ptr<ServiceEntry>(new ServiceEntry(std::move(directory), file, std::move(locked_file)));
+  const ssize_t written = pwrite(added->file_.get(), &content, sizeof content, 0);
+  if (written != sizeof content) return failed(path, written < 0 ? errno : ENOSPC);
+  *entry = std::move(added);
   return 0;
 }
 

@@ -73,6 +73,42 @@ TEST_CASE("server_disconnect: the client ends, messages sent before arrive, and 
   CHECK(pair.server.seen.disconnected.empty());
 }
 
+TEST_CASE("a client that stops its context in the callback of a failed message, whose server has left") {
+  Devices devices;
+  ComchEngine engine, server_engine;
+  ComchServer server(server_engine, devices, "left");
+  ComchClient client(engine, devices, "left");
+  REQUIRE(doca_ctx_start(server.ctx) == DOCA_SUCCESS);
+  REQUIRE(doca_ctx_start(client.ctx) == DOCA_ERROR_IN_PROGRESS);
+  until([&] {
+    doca_pe_progress(server_engine.pe);
+    doca_pe_progress(engine.pe);
+    return state_of(client.ctx) == DOCA_CTX_STATE_RUNNING;
+  });
+  client.seen.on_message = [&](doca_comch_connection*, const std::string&) {
+    for (const char* answer : {"first", "second"}) CHECK(client.send(answer) == DOCA_SUCCESS);
+  };
+  client.seen.on_failed = [&] { doca_ctx_stop(client.ctx); };
+  CHECK(server.send(server.seen.connected[0], "question") == DOCA_SUCCESS);
+  CHECK(doca_comch_server_disconnect(server.server, server.seen.connected[0]) == DOCA_SUCCESS);
+  engine.run_until([&] { return state_of(client.ctx) == DOCA_CTX_STATE_IDLE; });
+  CHECK(client.seen.failed == 2);
+  CHECK(client.seen.states ==
+        std::vector{DOCA_CTX_STATE_STARTING, DOCA_CTX_STATE_RUNNING, DOCA_CTX_STATE_STOPPING, DOCA_CTX_STATE_IDLE});
+}
+
+TEST_CASE("a registry that cannot be used is INITIALIZATION, and no name that another server has") {
+  Devices devices;
+  ComchEngine engine;
+  ComchServer server(engine, devices, "registered");
+  for (const char* plan : {"registry:1:EACCES", "registry:1:EMFILE"}) {
+    faults(plan);
+    CHECK(doca_ctx_start(server.ctx) == DOCA_ERROR_INITIALIZATION);
+  }
+  faults(nullptr);
+  CHECK(doca_ctx_start(server.ctx) == DOCA_SUCCESS);
+}
+
 TEST_CASE("after a fork all is the parent's: calls of the child are rejected, and its exit has no effect") {
   ComchPair pair;
   const pid_t child = fork();

@@ -1,6 +1,8 @@
 // The fast path of Comch: producers and consumers.
 #include "test/support/fast_path.h"
 
+#include "doca_buf_pool.h"
+
 using namespace verbs::doca_comm::model::test;
 
 namespace {
@@ -121,4 +123,41 @@ TEST_CASE("A message that is longer than the buffer: TOO_BIG at both ends, and t
   CHECK(producer.seen.failures == std::vector{DOCA_ERROR_TOO_BIG});
   CHECK(consumer.seen.received[0].data == "next");
   CHECK(consumer.seen.received[1].data == "last");
+}
+
+TEST_CASE("A task takes no part of a list of buffers; elements that are longer than their memory are no pool") {
+  FastPair pair;
+  FastConsumer consumer(pair.engine, pair.to_client, pair.to);
+  FastProducer producer(pair.engine, pair.client.connection());
+  CHECK(doca_ctx_start(consumer.ctx) == DOCA_SUCCESS);
+  CHECK(doca_ctx_start(producer.ctx) == DOCA_SUCCESS);
+  CHECK(consumer.post(pair.to.space(0, 4096)) == DOCA_SUCCESS);
+  doca_buf* first = pair.from.data(0, "first");
+  pair.engine.run_until([&] { return producer.send(first, consumer.id) == DOCA_SUCCESS; });
+  doca_buf *head = pair.from.data(64, "head"), *tail = pair.from.data(128, "tail");
+  doca_buf *room = pair.to.space(4096, 64), *more = pair.to.space(8192, 64);
+  CHECK(doca_buf_chain_list(head, tail) == DOCA_SUCCESS);
+  CHECK(doca_buf_chain_list(room, more) == DOCA_SUCCESS);
+  for (doca_buf* part : {head, tail}) CHECK(producer.send(part, consumer.id) == DOCA_ERROR_INVALID_VALUE);
+  for (doca_buf* part : {room, more}) CHECK(consumer.post(part) == DOCA_ERROR_INVALID_VALUE);
+  drop(head);
+  drop(room);
+
+  doca_buf_pool* pool = nullptr;
+  REQUIRE(doca_buf_pool_create(4, SIZE_MAX - 8, pair.to.mmap, &pool) == DOCA_SUCCESS);
+  CHECK(doca_buf_pool_set_element_alignment(pool, 64) == DOCA_SUCCESS);
+  CHECK(doca_buf_pool_start(pool) == DOCA_ERROR_INVALID_VALUE);
+  CHECK(doca_buf_pool_destroy(pool) == DOCA_SUCCESS);
+
+  // Of memory that is gone, a pool has no elements.
+  doca_mmap* gone = nullptr;
+  doca_buf* element = nullptr;
+  REQUIRE(doca_mmap_create(&gone) == DOCA_SUCCESS);
+  CHECK(doca_mmap_set_memrange(gone, pair.to.bytes.data(), 4096) == DOCA_SUCCESS);
+  CHECK(doca_mmap_start(gone) == DOCA_SUCCESS);
+  REQUIRE(doca_buf_pool_create(4, 64, gone, &pool) == DOCA_SUCCESS);
+  CHECK(doca_buf_pool_start(pool) == DOCA_SUCCESS);
+  CHECK(doca_mmap_destroy(gone) == DOCA_SUCCESS);
+  CHECK(doca_buf_pool_buf_alloc(pool, &element) == DOCA_ERROR_BAD_STATE);
+  CHECK(doca_buf_pool_destroy(pool) == DOCA_SUCCESS);
 }

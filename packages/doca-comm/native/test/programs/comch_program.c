@@ -413,7 +413,8 @@ int main(int argc, char **argv) {
   }
   if (self.fast) {
     open_fast();
-    while (!self.remote_consumer && self.state == DOCA_CTX_STATE_RUNNING) turn();
+    /* The other end may go before it has a consumer. */
+    while (!self.remote_consumer && self.connection && self.state == DOCA_CTX_STATE_RUNNING) turn();
     while (self.completed < self.count || self.received < self.count) {
       while (self.sent < self.count && self.remote_consumer && send_bulk(self.sent)) ++self.sent;
       if (self.lost || !self.remote_consumer || self.state != DOCA_CTX_STATE_RUNNING) break;

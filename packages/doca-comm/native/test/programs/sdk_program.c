@@ -1,5 +1,5 @@
-/* A program as the SDK's compiler makes it: the log in the words of 2.2 and of 2.5, the version, and the functions of
- * the node INTERNAL. Prints what is wrong, and "all as documented" at the end. */
+/* A program as the SDK's compiler makes it: the log in the words of 2.2 and of 2.5, the version, the functions of the
+ * node INTERNAL, and the parser of arguments. Prints what is wrong, and "all as documented" at the end. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "doca_argp.h"
 #include "doca_log.h"
 #include "doca_version.h"
 
@@ -128,6 +129,27 @@ static void internal(void) {
   EXPECT(strcmp(text, "z") == 0);
 }
 
+static doca_error_t leave(void *param, void *config) {
+  (void)param;
+  (void)config;
+  return doca_argp_destroy();
+}
+
+/* A callback that ends the parser: the flags behind it are not read any more. */
+static void arguments_that_end(void) {
+  struct doca_argp_param *param = NULL;
+  char *words[] = {"program", "--leave", "--other"};
+  EXPECT(doca_argp_init("program", NULL) == DOCA_SUCCESS);
+  EXPECT(doca_argp_param_create(&param) == DOCA_SUCCESS);
+  doca_argp_param_set_long_name(param, "leave");
+  doca_argp_param_set_description(param, "Ends the parser");
+  doca_argp_param_set_type(param, DOCA_ARGP_TYPE_BOOLEAN);
+  doca_argp_param_set_callback(param, leave);
+  EXPECT(doca_argp_register_param(param) == DOCA_SUCCESS);
+  EXPECT(doca_argp_start(3, words) == DOCA_ERROR_BAD_STATE);
+  EXPECT(doca_argp_destroy() == DOCA_ERROR_BAD_STATE);
+}
+
 int main(void) {
   versions();
   EXPECT(doca_log_create_standard_backend() == DOCA_SUCCESS);
@@ -135,6 +157,7 @@ int main(void) {
   log_of_2_5();
   log_is_written_at_once();
   internal();
+  arguments_that_end();
   EXPECT(strncmp(doca_version_runtime(), "2.", 2) == 0);
   if (!wrong) printf("all as documented\n");
   return wrong;

@@ -9,13 +9,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "test/support/hostile.h"
 #include "verbs_doca_control.h"
@@ -121,6 +126,49 @@ TEST_CASE("the entry of a dead process is ignored, and can be replaced") {
   ServiceAddress address;
   CHECK(find(&address) == 0);
   CHECK(address.qpn == 2);
+}
+
+TEST_CASE("what killed services left goes with the next service; living ones and other files stay") {
+  const Runtime runtime;
+  const auto add_as = [](const std::string& name, std::unique_ptr<ServiceEntry>* entry) {
+    return ServiceEntry::add(kRepresentor, name, {}, entry);
+  };
+  const auto files = [&] { return std::distance(fs::directory_iterator(runtime.directory()), {}); };
+  std::unique_ptr<ServiceEntry> living, next;
+  REQUIRE(add_as("living", &living) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::unique_ptr<ServiceEntry> one, two;
+    _exit(add_as("one", &one) == 0 && add_as("two", &two) == 0 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(status == 0);
+  CHECK(files() == 3);
+  fs::create_symlink("nowhere", runtime.directory() / "link");
+  CHECK(add_as("next", &next) == 0);
+  CHECK(files() == 3);
+  CHECK(fs::is_symlink(runtime.directory() / "link"));
+  CHECK(living->intact());
+  CHECK(next->intact());
+}
+
+TEST_CASE("services that come and go at the same time take nothing from each other") {
+  const Runtime runtime;
+  std::array<std::atomic<int>, 2> failed{};
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < failed.size(); ++i) {
+    threads.emplace_back([i, &failed] {
+      for (int n = 0; n < 500; ++n) {
+        std::unique_ptr<ServiceEntry> entry;
+        const std::string name = std::to_string(i);
+        failed[i] += ServiceEntry::add(kRepresentor, name, {}, &entry) != 0 || !entry->intact() ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(failed[0] == 0);
+  CHECK(failed[1] == 0);
 }
 
 TEST_CASE("a file that no service wrote is ignored, even if it is locked") {

@@ -21,6 +21,7 @@ struct Seen {
   doca_error_t status = DOCA_SUCCESS;  // of the last task
   std::function<void(doca_comch_connection*, const std::string&)> on_message;
   std::function<void(doca_comch_task_send*)> on_sent;
+  std::function<void()> on_failed;
   std::function<void(doca_ctx_states)> on_state;
 };
 
@@ -48,6 +49,7 @@ inline void on_failed(doca_comch_task_send* task, doca_data, doca_data ctx) {
   ++seen.failed;
   seen.status = doca_task_get_status(doca_comch_task_send_as_task(task));
   doca_task_free(doca_comch_task_send_as_task(task));
+  if (seen.on_failed) seen.on_failed();
 }
 inline void on_message(doca_comch_event_msg_recv*, std::uint8_t* buffer, std::uint32_t length,
                        doca_comch_connection* from) {

@@ -191,6 +191,7 @@ doca_error_t doca_argp_start(int argc, char** argv) {
     if (program->name.empty()) program->name = argv[0];
     for (int i = 1; i < argc; ++i) {
       if (const doca_error_t error = read_flag(argc, argv, &i)) return error;
+      if (!program) return DOCA_ERROR_BAD_STATE;  // the callback has destroyed it
     }
     for (const auto& each : program->parameters) {
       if (each->mandatory && !each->seen) {

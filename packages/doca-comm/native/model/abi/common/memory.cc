@@ -419,7 +419,9 @@ doca_error_t doca_buf_pool_destroy(doca_buf_pool* buf_pool) { return destroy<Buf
 doca_error_t doca_buf_pool_start(doca_buf_pool* buf_pool) {
   return from(buf_pool, [](BufferSource& source) -> doca_error_t {
     if (!source.memory->started()) return DOCA_ERROR_BAD_STATE;
-    if (source.stride() > source.memory->length() / source.elements()) return DOCA_ERROR_INVALID_VALUE;
+    // The stride of a size that is near the end of all numbers begins at 0 again.
+    const std::size_t most = source.memory->length() / source.elements();
+    if (source.element_size > most || source.stride() > most) return DOCA_ERROR_INVALID_VALUE;
     source.set_started(true);
     return DOCA_SUCCESS;
   });
