@@ -110,8 +110,9 @@ std::string_view name_in_tree(std::string_view path) {
   path.remove_prefix(folder.size);
   if (!path.starts_with(kTrees) || path.size() < kTrees.size() + kHashDigits) return {};
   path.remove_prefix(kTrees.size() + kHashDigits);
-  if (path.empty()) return "/";
-  return path[0] == '/' ? path : std::string_view();
+  // What is above the folders of devices is the kernel's, and nobody comes to ours by the kernel's names: a program
+  // that is there has the path of the tree itself, and whatever it removes there is not the kernel's.
+  return folder_of(path).empty() ? std::string_view() : path;
 }
 
 bool has_kernels_own() { return kernels_own; }

@@ -16,8 +16,7 @@ void add_root(Text* text);
 // The path of the machine's folder; empty without one.
 std::string_view machine_folder();
 
-// The name, as programs know it, of a path that leads into a tree; nothing: it leads into none. "/" for the tree
-// itself.
+// The name, as programs know it, of a path that leads into a folder of devices in a tree; empty for every other path.
 std::string_view name_in_tree(std::string_view path);
 
 // Whether the tree has links to devices of the kernel itself.

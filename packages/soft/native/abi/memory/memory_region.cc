@@ -81,6 +81,7 @@ int rereg_mr(ibv_mr* ibv, int flags, ibv_pd* pd, void* addr, std::size_t length,
       (changes_pd && abi::use_with(uses, pd, ibv->context) != 0)) {
     return rereg_failed(IBV_REREG_MR_ERR_INPUT, EINVAL);
   }
+  if (flags == 0) return rereg_failed(IBV_REREG_MR_ERR_CMD, EINVAL);
   nic::Rereg plan;
   int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
     return nic.mrs().plan_rereg(mr->nic, flags, addr, length, static_cast<unsigned>(access), &plan);

@@ -527,8 +527,10 @@ const char* name_of(ibv_qp_type type) {
       return "XRC_RECV";
     case IBV_QPT_RAW_PACKET:
       return "RAW_PACKET";
-    default:
+    case IBV_QPT_DRIVER:
       return "DRIVER";
+    default:
+      return "unknown";
   }
 }
 

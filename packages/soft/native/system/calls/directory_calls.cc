@@ -2,6 +2,9 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
 #include <cstring>
 
 #include "system/calls/read_calls.h"
@@ -26,7 +29,6 @@ using Scandir32 = Scandir<dirent>;
 using Scandir64 = Scandir<dirent64>;
 using Chdir = int(const char*);
 using Getcwd = char*(char*, std::size_t);
-using CheckedGetcwd = char*(char*, std::size_t, std::size_t);
 VERBS_LIBC(Opendir, opendir);
 VERBS_LIBC(Readdir, readdir);
 VERBS_LIBC(Readdir64, readdir64);
@@ -34,7 +36,6 @@ VERBS_LIBC(Scandir32, scandir);
 VERBS_LIBC(Scandir64, scandir64);
 VERBS_LIBC(Chdir, chdir);
 VERBS_LIBC(Getcwd, getcwd);
-VERBS_LIBC(CheckedGetcwd, __getcwd_chk);
 
 bool has_nodes(DIR* folder) {
   const KeepErrno keep;
@@ -95,7 +96,18 @@ VERBS_REPLACES(int, chdir, const char* path) {
   return libc_chdir(place.path());
 }
 
-VERBS_REPLACES(char*, getcwd, char* buffer, std::size_t size) { return rename_in_tree(libc_getcwd(buffer, size)); }
+VERBS_REPLACES(char*, getcwd, char* buffer, std::size_t size) {
+  char* const name = rename_in_tree(libc_getcwd(buffer, size));
+  if (name || errno != ERANGE || !buffer) return name;
+  // The folder's own path may be longer than the name that the program knows.
+  char whole[PATH_MAX];
+  if (!rename_in_tree(libc_getcwd(whole, sizeof whole))) return nullptr;
+  const std::size_t length = std::strlen(whole) + 1;
+  if (length <= size) return static_cast<char*>(std::memcpy(buffer, whole, length));
+  errno = ERANGE;
+  return nullptr;
+}
 VERBS_REPLACES(char*, __getcwd_chk, char* buffer, std::size_t size, std::size_t room) {
-  return rename_in_tree(libc___getcwd_chk(buffer, size, room));
+  if (size > room) std::abort();
+  return getcwd(buffer, size);
 }

@@ -5,8 +5,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -176,8 +178,16 @@ VERBS_LIBC(Listxattr, llistxattr);
 // The links of /proc to descriptors and to the working directory have the names that the program knows.
 ssize_t read_link(int directory, const char* path, char* text, std::size_t size) {
   const Place place(directory, path);
-  const ssize_t length = libc_readlinkat(place.directory(), place.path(), text, size);
-  return length <= 0 || place.is_ours() ? length : rename_in_tree(text, length);
+  ssize_t length = libc_readlinkat(place.directory(), place.path(), text, size);
+  if (length <= 0 || place.is_ours()) return length;
+  if (static_cast<std::size_t>(length) < size) return rename_in_tree(text, length);
+  // It may be cut off, although the program has room for the name that it knows.
+  char whole[PATH_MAX];
+  length = libc_readlinkat(place.directory(), place.path(), whole, sizeof whole);
+  if (length <= 0) return length;
+  length = std::min(rename_in_tree(whole, length), static_cast<ssize_t>(size));
+  std::memcpy(text, whole, static_cast<std::size_t>(length));
+  return length;
 }
 
 // As realpath(): into `resolved`, or new memory.

@@ -2,12 +2,15 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -190,11 +193,50 @@ TEST_CASE("links, whole paths and the working directory have the names that the 
   const std::string before = getcwd(text, sizeof text);
   REQUIRE(chdir("/sys/class/infiniband/sys0/ports") == 0);
   CHECK(std::string(getcwd(text, sizeof text)) == real + "/ports");
+  // In a room for this name, though not for the path of the folder itself.
+  char small[48];
+  CHECK(std::string(getcwd(small, sizeof small)) == real + "/ports");
+  CHECK(getcwd(small, 20) == nullptr);
+  CHECK(errno == ERANGE);
+  CHECK(readlink("/proc/self/cwd", small, sizeof small) == static_cast<ssize_t>(real.size() + 6));
+  CHECK(readlink("/proc/self/cwd", small, 4) == 4);
+  CHECK(std::string(small, 4) == "/sys");
   CHECK(content("1/state") == "4: ACTIVE\n");
   struct stat status{};
   CHECK(stat("../board_id", &status) == 0);
   REQUIRE(chdir(before.c_str()) == 0);
   CHECK(stat("../board_id", &status) == -1);
+}
+
+TEST_CASE("who is in the tree itself, above the folders of devices, stays there") {
+  configure("sys0");
+  const int devices = open("/sys/class/infiniband", O_RDONLY | O_DIRECTORY);
+  REQUIRE(devices >= 0);
+  char target[PATH_MAX];
+  const std::string link = "/proc/self/fd/" + std::to_string(devices);
+  const long size = syscall(SYS_readlinkat, AT_FDCWD, link.c_str(), target, sizeof target);
+  REQUIRE(size > 0);
+  std::string root(target, static_cast<std::size_t>(size));
+  root.resize(root.size() - std::strlen("/sys/class/infiniband"));
+  const int fd = open(root.c_str(), O_RDONLY | O_DIRECTORY);
+  REQUIRE(fd >= 0);
+  struct stat inside{}, outside{};
+  CHECK(fstatat(fd, "etc", &inside, 0) == -1);
+  for (const char* name : {"sys", "dev"}) {
+    REQUIRE(fstatat(fd, name, &inside, 0) == 0);
+    REQUIRE(stat(("/" + std::string(name)).c_str(), &outside) == 0);
+    CHECK((inside.st_dev != outside.st_dev || inside.st_ino != outside.st_ino));
+  }
+  char text[PATH_MAX];
+  const std::string before = getcwd(text, sizeof text);
+  REQUIRE(chdir((root + "/sys/class").c_str()) == 0);
+  CHECK(std::string(getcwd(text, sizeof text)) == root + "/sys/class");
+  CHECK(stat("../kernel", &inside) == -1);
+  CHECK(stat("../../etc", &inside) == -1);
+  CHECK(stat("infiniband/sys0/board_id", &inside) == 0);
+  REQUIRE(chdir(before.c_str()) == 0);
+  close(fd);
+  close(devices);
 }
 
 TEST_CASE("nothing can be written") {

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <cerrno>
 #include <optional>
 #include <thread>
 
@@ -117,6 +118,8 @@ TEST_CASE("the mask is not asked for where both memories are kept") {
 TEST_CASE("the promise ends when the region is moved, and is kept when its rights change") {
   KeptLine line;
   REQUIRE(verbs_soft_keep_mapped(line.from) == 0);
+  CHECK(ibv_rereg_mr(line.from, 0, nullptr, nullptr, 0, 0) == IBV_REREG_MR_ERR_CMD);  // as the kernel
+  CHECK(errno == EINVAL);
   CHECK(ibv_rereg_mr(line.from, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, IBV_ACCESS_LOCAL_WRITE) == 0);
   CHECK(line.write() == IBV_WC_SUCCESS);
   REQUIRE(ibv_rereg_mr(line.from, IBV_REREG_MR_CHANGE_TRANSLATION, nullptr, line.source.memory, kKeptSize, 0) == 0);
