@@ -131,7 +131,8 @@ export function list<T>(check: Check<T>, max = Infinity): Check<T[]> {
   return (value, path) => {
     if (!Array.isArray(value)) throw typeError(path, 'an array', value);
     if (value.length > max) throw rangeError(`${path}.length`, `at most ${max}`, value.length);
-    return value.map((each: unknown, i) => check(each, `${path}[${i}]`));
+    // Not map(), which passes over the holes of an array.
+    return Array.from(value, (each: unknown, i) => check(each, `${path}[${i}]`));
   };
 }
 

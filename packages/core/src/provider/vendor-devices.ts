@@ -59,6 +59,8 @@ export function chooseVendorDevice<V extends object>(
     if (first !== undefined) return first;
     throw new VerbsError(errno.ENODEV, syscall, { hint: list.reason });
   }
+  if (typeof device !== 'string' && typeof (device as Partial<DeviceInfo> | null)?.name !== 'string')
+    throw typeError('device', 'a name, or an entry of listDevices()', device);
   const name = typeof device === 'string' ? device : device.name;
   const all = typeof device === 'string' ? list : [...list, ...listDevices()];
   const found = all.find(
