@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander';
-import { tolerateClosedPipes } from './output.js';
+import { report, tolerateClosedPipes } from './output.js';
 import { createProgram } from './program.js';
-import { report } from './report.js';
 
 /** Runs the `verbs` command. The exit code is 0, 1 for a failure, 2 for a wrong command line; `run` passes on its own. */
 export async function main(argv: readonly string[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { inspect, type styleText } from 'node:util';
+import { Failure, messageOf } from '@verbs/lib/failure';
 import { jsonText, textOf } from '@verbs/lib/text';
 
 // Nothing else of the command writes to the terminal (see eslint.config.js): so no text of a peer, a file or another program
@@ -130,4 +131,15 @@ export function tolerateClosedPipes(): void {
   process.stderr.on('error', () => {
     // No one is left to read an error.
   });
+}
+
+/** Prints an error, with what would help. Returns the exit code that it means. */
+export function report(error: unknown): number {
+  note(`${paint(process.stderr, 'red', 'verbs:')} ${messageOf(error)}`);
+  if (error instanceof Failure) {
+    if (error.hint !== undefined) note(`  ${error.hint}`);
+    return error.exitCode;
+  }
+  if (process.env['NODE_DEBUG']?.split(',').includes('verbs') && error instanceof Error) note(error.stack ?? '');
+  return 1;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Failure, codeOf, fileReason } from '@verbs/lib/failure';
 import { folderBeside, putInPlace, type Target, targetOf } from '../capture-target.js';
-import { temporaryFolder } from '../temporary-folder.js';
+import { temporaryFolder } from '../files.js';
 import { escapeValue, plural } from '../text.js';
 import { type CaptureSummary, summarize } from './pcapng.js';
 import { ReasonsPart } from './reasons.js';

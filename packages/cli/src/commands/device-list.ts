@@ -1,6 +1,6 @@
 import type { DeviceInfo, DeviceList } from '@verbs/core';
 import { Failure } from '@verbs/lib/failure';
-import { report } from '../report.js';
+import { report } from '../output.js';
 
 /** What `take` makes of each device. The error of one is printed, and the exit code is 1: it hides none of the others. */
 export function ofEach<T>(devices: readonly DeviceInfo[], take: (device: DeviceInfo) => T): T[] {

@@ -5,7 +5,7 @@ import { launch, statusDespite } from '../launch/launch.js';
 import { analyze } from '../show/analyze.js';
 import { openPage } from '../show/open-page.js';
 import { writePage } from '../show/write-page.js';
-import { temporaryFolder } from '../temporary-folder.js';
+import { temporaryFolder } from '../files.js';
 import { LAUNCH_NOTES, addLaunchOptions, type LaunchArguments, launchOptions } from './launch-options.js';
 
 export function runCommand(): Command {

@@ -1,7 +1,7 @@
 import { Failure } from '@verbs/lib/failure';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { painter, printLines } from '../output.js';
-import { refuseSame } from '../same-file.js';
+import { refuseSame } from '../files.js';
 import { analyze } from '../show/analyze.js';
 import { type Course, type Packet, packetCount } from '../show/course.js';
 import { courseJson, ofQueuePair } from '../show/json.js';

@@ -4,7 +4,7 @@ import { type CapturedFrame, type CaptureFormat, FrameReader, FrameWriter } from
 import type * as Reformat from '@verbs/lib/reformat';
 import { Failure, codeOf, fileReason } from '@verbs/lib/failure';
 import { folderBeside, putInPlace, targetOf } from '../capture-target.js';
-import { refuseSame } from '../same-file.js';
+import { refuseSame } from '../files.js';
 import { Progress } from './progress.js';
 
 export interface Task {
