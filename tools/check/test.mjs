@@ -136,16 +136,20 @@ async function test(options) {
     for (const failure of failures) tell(`FAILED in ${name}`, failure);
   }
   const total = add(results);
-  const unexplained =
-    failedPackages.size > 0 && results.every((result) => result.failed === 0 && result.unsteady.length === 0);
-  if (unexplained) console.log('\na command of the tests failed, though no report has a failure; see above');
+  const silent = [...failedPackages].filter((directory) =>
+    results.every((result) => result.directory !== directory || (result.failed === 0 && result.unsteady.length === 0)),
+  );
+  if (silent.length > 0) {
+    const names = silent.map((directory) => relative(root, directory)).join(', ');
+    console.log(`\nthe command of the tests failed, though no report has a failure (see above): ${names}`);
+  }
   if (checksFailed.length > 0) console.log(`\nchecks that failed (see above): ${checksFailed.join(', ')}`);
   const before =
     passed.length === 0
       ? ''
       : `, of which the tests of ${passed.map(({ directory }) => basename(directory)).join(', ')} at an earlier run`;
   console.log(`\n${describe(total)}${before}`);
-  return checksFailed.length > 0 || unexplained || total.failed > 0 ? 1 : 0;
+  return checksFailed.length > 0 || silent.length > 0 || total.failed > 0 ? 1 : 0;
 }
 
 /**

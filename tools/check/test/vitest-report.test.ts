@@ -1,4 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { root } from '../../setup/src/paths.mjs';
 import { readVitestReport } from '../src/report/vitest-report.mjs';
 
 const report = (success: boolean, files: [string, string[]][], message = 'AssertionError: 1 is not 2') =>
@@ -26,9 +30,41 @@ describe('readVitestReport', () => {
     expect(readVitestReport(report(false, [['failed', []]]))).toMatchObject({ passed: 0, failed: 1, skipped: [] });
   });
 
-  it('counts an error outside of the tests as one failure', () => {
+  it('counts a run that failed without a failed test as one failure', () => {
     const tally = readVitestReport(report(false, [['passed', ['passed']]]));
     expect(tally).toMatchObject({ passed: 1, failed: 1, skipped: [], failures: [{ crashed: true }] });
+  });
+
+  it('counts errors outside of the tests as one failure, and tells the first', () => {
+    const folder = mkdtempSync(join(root, 'tools/check/test-results-'));
+    try {
+      writeFileSync(
+        join(folder, 'a.test.ts'),
+        `import { test } from 'vitest';
+         test('leaves promises', async () => {
+           for (const n of [1, 2]) void Promise.reject(new RangeError('lost ' + n));
+           await new Promise((done) => setTimeout(done, 200));
+         });`,
+      );
+      writeFileSync(
+        join(folder, 'vitest.config.ts'),
+        `import base from '${root}/vitest.base.ts';
+         export default { ...base, test: { ...base.test, include: ['a.test.ts'] } };`,
+      );
+      const run = spawnSync(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run'], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+      expect(run.status, run.stderr).toBe(1);
+      const tally = readVitestReport(readFileSync(join(folder, 'test-results/vitest.json'), 'utf8'));
+      expect(tally).toMatchObject({ passed: 1, failed: 1, failures: [{ crashed: true, target: '' }] });
+      expect(tally.failures[0]?.name).toMatch(
+        /^Unhandled Rejection outside of the tests \(the first of 2\), while leaves promises ran, .*a\.test\.ts$/,
+      );
+      expect(tally.failures[0]?.why).toContain('RangeError: lost 1');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('tells what failed and why', () => {

@@ -8,13 +8,21 @@ import { failureOf } from './tally.mjs';
  * @property {string} [message] why it failed as a whole
  * @property {{ fullName: string, status: string, failureMessages?: string[] }[]} assertionResults
  *
+ * @typedef {object} OutsideError an error that no test caught: a rejected promise, a worker that ended
+ * @property {string} [type]
+ * @property {string} [message]
+ * @property {string} [stack]
+ * @property {string} [during] the test that ran last
+ * @property {string} [file] its file
+ *
  * @typedef {object} Report
  * @property {boolean} success
  * @property {File[]} testResults
+ * @property {OutsideError[]} [errors]
  */
 
 /**
- * Reads the report of vitest's JSON reporter. A file that failed as a whole (it did not load, or its process died)
+ * Reads the report of vitest's JSON reporter, to which vitest.base.ts adds the errors outside of the tests. A file that failed as a whole (it did not load, or its process died)
  * counts as one failure, since none of its tests may be in the report.
  * @param {string} text
  * @returns {Tally}
@@ -22,10 +30,9 @@ import { failureOf } from './tally.mjs';
 export function readVitestReport(text) {
   const report = /** @type {Report} */ (JSON.parse(text));
   const tests = report.testResults.flatMap((file) => file.assertionResults);
-  const failures = report.testResults.flatMap(failuresOf);
-  // An error outside of any test fails the run, too.
+  const failures = [...report.testResults.flatMap(failuresOf), ...outsideOf(report.errors ?? [])];
   if (failures.length === 0 && !report.success)
-    failures.push(failureOf({ name: 'an error outside of the tests', message: '', target: '' }));
+    failures.push(failureOf({ name: 'the run as a whole', message: '', target: '' }));
   return {
     passed: tests.filter((test) => test.status === 'passed').length,
     failed: failures.length,
@@ -46,4 +53,18 @@ function failuresOf(file) {
     );
   if (file.status !== 'failed') return [];
   return [failureOf({ name: file.name, message: file.message ?? '', target: file.name })];
+}
+
+/**
+ * One failure for all of them, since one cause has often thousands. It counts as a crash: there is no test to run again.
+ * @param {OutsideError[]} errors
+ * @returns {Failure[]}
+ */
+function outsideOf(errors) {
+  const [first] = errors;
+  if (first === undefined) return [];
+  const { type = 'Error', message = '', stack = message, during = 'no test', file = '' } = first;
+  const more = errors.length > 1 ? ` (the first of ${errors.length})` : '';
+  const name = `${type} outside of the tests${more}, while ${during} ran, ${file}`;
+  return [{ ...failureOf({ name, message: stack, target: '' }), crashed: true }];
 }
