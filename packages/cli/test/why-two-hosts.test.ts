@@ -12,11 +12,15 @@ describeTwoHosts(16, (server, client) => {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, NO_COLOR: '1', VERBS_SOFT: 'soft0' },
     });
-    onTestFinished(() => void child.kill('SIGKILL'));
     let output = '';
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => (output += text));
     const over = once(child, 'close').then(([status]) => ({ status: status as number | null, output }));
+    // SIGKILL would leave the program behind, at work.
+    onTestFinished(async () => {
+      child.kill('SIGTERM');
+      await over;
+    });
     return { child, over };
   }
 

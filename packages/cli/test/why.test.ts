@@ -136,6 +136,19 @@ const REFUSED: readonly [call: string, function_: string, reason: string, text: 
   ],
   ['no-group', 'ibv_attach_mcast', 'no_group', /^the GID is no multicast group$/],
   ['not-attached', 'ibv_detach_mcast', 'not_attached', /^the queue pair is not in that group$/],
+  ['domain-in-use', 'ibv_dealloc_pd', 'in_use', /^it is in use by other objects \(uses: 1\)$/],
+  ['cq-in-use', 'ibv_destroy_cq', 'in_use', /^it is in use by other objects \(uses: 2\)$/],
+  ['member', 'ibv_destroy_qp', 'in_use', /^it is in use by other objects \(uses: 1\)$/],
+  ['channel-in-use', 'ibv_destroy_comp_channel', 'in_use', /^it is in use by other objects \(uses: 1\)$/],
+  ['smaller-cq', 'ibv_resize_cq', 'cq_entries', /^cqe is 0, and a completion queue has 1 to \d+ entries$/],
+  ['large-dm', 'ibv_alloc_dm', 'dm_room', /has 262144 bytes of device memory left, and 1073741824 are asked for$/],
+  ['dm-alignment', 'ibv_alloc_dm', 'dm_form', /^length is 64 and log_align_req 40: .* the second \d+ at most$/],
+  ['window-type', 'ibv_alloc_mw', 'window_type', /^there are no memory windows of type 9$/],
+  ['port', 'ibv_query_port', 'no_port', /^there is no port 9, and the last port of the device is 1$/],
+  ['gid', 'ibv_query_gid', 'no_entry', /^the table of port 1 ends before entry 999: its length is 16$/],
+  ['gid-port', 'ibv_query_gid', 'no_port', /^there is no port 3,/],
+  ['pkey', 'ibv_query_pkey', 'no_entry', /^the table of port 1 ends before entry 5: its length is 1$/],
+  ['address-port', 'ibv_create_ah', 'no_port', /^there is no port 2, and the last port of the device is 1$/],
 ];
 
 describe('verbs why', () => {

@@ -73,4 +73,31 @@ describeTwoHosts(9, (server, client) => {
     const ended = await waiting.ended;
     expect(ended.status, describeOutcome(ended)).toBe(0);
   });
+
+  // IPv6 checks an address for a duplicate before anybody may use it.
+  test.for([
+    ['IPv4', '10.214.9.1/24', '10.214.9.2/24'],
+    ['IPv6', 'fd00:214:9::1/64', 'fd00:214:9::2/64'],
+  ])(
+    'a server for every address hears at one that comes later: %s',
+    { timeout: 60_000 },
+    async ([, late = '', own = '']) => {
+      const [address = ''] = late.split('/');
+      start(server, 'rping', address.includes(':') ? '-s -P -a ::' : '-s -P');
+      const ask = async (at: string) => {
+        const end = Date.now() + 20_000;
+        for (;;) {
+          const outcome = await start(client, 'rping', `-c -a ${at} -C 2`).ended;
+          if (outcome.status === 0 || Date.now() > end) return outcome;
+          await sleep(200);
+        }
+      };
+      const before = await ask(address.includes(':') ? server.ipv6 : server.ipv4);
+      expect(before.status, describeOutcome(before)).toBe(0);
+      server.ip('addr', 'add', late, 'dev', 'eth0');
+      client.ip('addr', 'add', own, 'dev', 'eth0', ...(address.includes(':') ? ['nodad'] : []));
+      const after = await ask(address);
+      expect(after.status, describeOutcome(after)).toBe(0);
+    },
+  );
 });

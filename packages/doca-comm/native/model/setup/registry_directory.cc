@@ -113,8 +113,9 @@ int RegistryDirectory::open_all(bool create, std::vector<RegistryDirectory>* dir
     return error;
   }
   const std::string name = std::string(kName) + "-" + std::to_string(geteuid());
+  const std::string others = name + "-";
   if (open_or_create(std::string(kShared) + "/" + name, create, &found) == 0) directories->push_back(std::move(found));
-  for (const std::string& path : shared_paths(name + "-")) {
+  for (const std::string& path : shared_paths(others)) {
     RegistryDirectory other;
     const std::string kept = last_error();
     if (open_own(path, &other) == 0) directories->push_back(std::move(other));
@@ -124,7 +125,7 @@ int RegistryDirectory::open_all(bool create, std::vector<RegistryDirectory>* dir
     last_error().clear();
     return directories->empty() ? ENOENT : 0;
   }
-  if (const int failed = create_shared(name + "-", &found)) return failed;
+  if (const int failed = create_shared(others, &found)) return failed;
   last_error().clear();
   directories->push_back(std::move(found));
   return 0;

@@ -35,6 +35,11 @@ rdma_cm_event* take(rdma_event_channel* channel, int timeout = 2000) {
   return event;
 }
 
+void await_arrival(rdma_event_channel* channel) {
+  pollfd ready{channel->fd, POLLIN, 0};
+  REQUIRE(poll(&ready, 1, 2000) == 1);
+}
+
 void expect(rdma_event_channel* channel, rdma_cm_event_type type) {
   rdma_cm_event* event = take(channel);
   REQUIRE(event);
@@ -61,6 +66,25 @@ rdma_cm_id* resolved(rdma_event_channel* channel, rdma_port_space ps) {
   expect(channel, RDMA_CM_EVENT_ROUTE_RESOLVED);
   make_qp(id);
   return id;
+}
+
+// A request of the same process that comes after them has come: messages keep their order.
+void await_all_before(rdma_event_channel* of_client) {
+  Events events;
+  rdma_cm_id* listener = nullptr;
+  REQUIRE(rdma_create_id(events, &listener, nullptr, RDMA_PS_UDP) == 0);
+  sockaddr_in own = service();
+  REQUIRE(rdma_bind_addr(listener, reinterpret_cast<sockaddr*>(&own)) == 0);
+  REQUIRE(rdma_listen(listener, 1) == 0);
+  rdma_cm_id* client = resolved(of_client, RDMA_PS_UDP);
+  REQUIRE(rdma_connect(client, nullptr) == 0);
+  rdma_cm_event* event = take(events);
+  REQUIRE(event);
+  rdma_cm_id* request = event->id;
+  rdma_ack_cm_event(event);
+  end(client);
+  CHECK(rdma_destroy_id(request) == 0);
+  CHECK(rdma_destroy_id(listener) == 0);
 }
 
 struct Member {
@@ -164,7 +188,7 @@ TEST_CASE("requests that wait follow their listener to another channel") {
   rdma_cm_id* listener = new_listener(before);
   rdma_cm_id* client = resolved(events, RDMA_PS_TCP);
   REQUIRE(rdma_connect(client, nullptr) == 0);
-  usleep(50'000);
+  await_arrival(before);
   REQUIRE(rdma_migrate_id(listener, after) == 0);
   rdma_cm_event* event = take(after);
   REQUIRE(event);
@@ -229,9 +253,9 @@ TEST_CASE("what happens to a request before it is accepted is told to nobody, an
   // Nor is one that was withdrawn before the program has heard of it.
   client = resolved(of_client, RDMA_PS_TCP);
   REQUIRE(rdma_connect(client, nullptr) == 0);
-  usleep(50'000);
+  await_arrival(events);
   end(client);
-  usleep(50'000);
+  await_all_before(of_client);
   REQUIRE(fcntl(static_cast<rdma_event_channel*>(events)->fd, F_SETFL, O_NONBLOCK) == 0);
   CHECK(rdma_get_cm_event(events, &event) == -1);
   CHECK(errno == EAGAIN);

@@ -36,8 +36,13 @@ int query_port(ibv_context* context, std::uint8_t port_num, ibv_port_attr* attr,
     later::PortAttr later{};
     ibv_port_attr known;
   } full;
-  const int error =
-      control(context, [&](nic::Nic& nic, link::Nanos) { return nic.ports().query(port_num, &full.known); });
+  const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
+    const int failure = nic.ports().query(port_num, &full.known);
+    if (failure != 0) {
+      nic.explain(nic::Place::kQueryPort, failure, {nic::Reason::kNoPort, {port_num, nic.ports().size()}});
+    }
+    return failure;
+  });
   if (error != 0) return error;
   full.later.active_speed_ex = full.known.active_speed;
   std::memset(attr, 0, size);
@@ -98,6 +103,33 @@ int query_rt_values(ibv_context* context, ibv_values_ex* values) {
 
 }  // namespace verbs::soft::abi
 
+namespace {
+
+// Says why a port has no such entry: `table` is the length of its table.
+int refuse_entry(nic::Nic& nic, nic::Place place, std::uint8_t port_num, std::uint64_t index, std::uint64_t table) {
+  const std::uint64_t ports = nic.ports().size();
+  nic.explain(place, EINVAL,
+              port_num >= 1 && port_num <= ports ? nic::Why{nic::Reason::kNoEntry, {port_num, index, table}}
+                                                 : nic::Why{nic::Reason::kNoPort, {port_num, ports}});
+  return EINVAL;
+}
+
+// `asks`: the program wants this entry, and does not look for the end of the table.
+int query_pkey(ibv_context* context, std::uint8_t port_num, int index, __be16* pkey, bool asks) {
+  std::uint16_t value = 0;
+  abi::Uses uses;
+  if (const int error = uses.add(context)) return error;
+  const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
+    const int failed = nic.ports().query_pkey(port_num, index, &value);
+    if (failed == 0 || !asks) return failed;
+    return refuse_entry(nic, nic::Place::kQueryPkey, port_num, static_cast<std::uint32_t>(index), 1);
+  });
+  if (error == 0) *pkey = value;
+  return error;
+}
+
+}  // namespace
+
 extern "C" {
 
 int soft_query_device(ibv_context* context, ibv_device_attr* attr) {
@@ -131,21 +163,12 @@ int ibv_query_port_speed(ibv_context* context, std::uint32_t port_num, std::uint
 }
 
 int ibv_query_pkey(ibv_context* context, std::uint8_t port_num, int index, __be16* pkey) {
-  std::uint16_t value = 0;
-  const int error = verb([&] {
-    abi::Uses uses;
-    if (const int missing = uses.add(context)) return missing;
-    return abi::control(context,
-                        [&](nic::Nic& nic, link::Nanos) { return nic.ports().query_pkey(port_num, index, &value); });
-  });
-  if (error != 0) return -1;
-  *pkey = value;
-  return 0;
+  return verb([&] { return query_pkey(context, port_num, index, pkey, true); }) == 0 ? 0 : -1;
 }
 
 int ibv_get_pkey_index(ibv_context* context, std::uint8_t port_num, __be16 pkey) {
   __be16 found = 0;
-  for (int index = 0; ibv_query_pkey(context, port_num, index, &found) == 0; ++index) {
+  for (int index = 0; verb([&] { return query_pkey(context, port_num, index, &found, false); }) == 0; ++index) {
     if (found == pkey) return index;
   }
   return -1;
@@ -176,7 +199,9 @@ int read_entry(ibv_context* context, std::uint32_t port_num, std::uint32_t index
     const auto port = static_cast<std::uint8_t>(port_num);
     const int failed = nic.ports().query_gid(port, static_cast<int>(index), &gid, &kind);
     if (failed == 0 && asks && !kind.holds_place) nic.ports()[port].ask(gid);
-    return failed;
+    if (failed == 0 || !asks) return failed;
+    const nic::Port* known = nic.ports().find(port);
+    return refuse_entry(nic, nic::Place::kQueryGid, port, index, known ? known->gids().size() : 0);
   });
   if (error != 0) return error;
   *entry = {};

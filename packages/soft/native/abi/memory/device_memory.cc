@@ -42,7 +42,10 @@ ibv_dm* alloc_dm(ibv_context* context, ibv_alloc_dm_attr* attr) {
   auto dm = make_dm(context);
   Handles::Place place(of(context)->handles, &dm->ibv, Kind::kDm, destroy_dm, delete_dm);
   nic::DmPool& pool = of(context)->adapter->core.nic().device_memory();
-  if (const int error = pool.alloc(attr->length, attr->log_align_req, &dm->nic)) return null_with<ibv_dm>(error);
+  nic::Why why;
+  if (const int error = pool.alloc(attr->length, attr->log_align_req, &dm->nic, &why)) {
+    return null_with<ibv_dm>(refuse(context, nic::Place::kAllocDm, error, why));
+  }
   dm->ibv.handle = place.handle();
   place.publish();
   return &dm.release()->ibv;
@@ -52,7 +55,9 @@ int free_dm(ibv_dm* ibv) {
   Retirement retirement;
   if (const int error = retirement.begin(ibv)) return error;
   Context* context = of(ibv->context);
-  if (const int error = context->adapter->core.nic().device_memory().free(*of(ibv)->nic)) return error;
+  if (context->adapter->core.nic().device_memory().free(*of(ibv)->nic) != 0) {
+    return busy(ibv->context, nic::Place::kFreeDm, of(ibv)->nic->regions);
+  }
   context->handles.remove(ibv);
   delete of(ibv);
   return 0;

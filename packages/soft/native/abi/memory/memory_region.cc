@@ -180,7 +180,13 @@ int ibv_dereg_mr(ibv_mr* ibv) {
     abi::Retirement retirement;
     if (const int error = retirement.begin(ibv)) return error;
     abi::Mr* mr = abi::of(ibv);
-    const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.mrs().dereg(mr->nic); });
+    const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
+      const int failure = nic.mrs().dereg(mr->nic);
+      if (failure != 0 && !abi::of(ibv->context)->handles.is_being_destroyed()) {
+        nic.explain(nic::Place::kDeregMr, failure, {nic::Reason::kBoundWindows, {mr->nic->windows}});
+      }
+      return failure;
+    });
     if (error != 0) return error;
     abi::of(ibv->context)->handles.remove(ibv);
     delete mr;
@@ -271,8 +277,10 @@ ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type) {
   ibv_mw& ibv = mw->ibv;
   Handles::Place place(of(pd->context)->handles, &ibv, Kind::kMw, destroy_mw);
   const int error = control(pd->context, [&](nic::Nic& nic, link::Nanos) {
-    const int failure = nic.mws().alloc(of(pd)->nic, type, &mw->nic);
+    nic::Why why;
+    const int failure = nic.mws().alloc(of(pd)->nic, type, &mw->nic, &why);
     if (failure == 0) ibv.rkey = mw->nic->rkey();
+    if (failure != 0) nic.explain(nic::Place::kAllocMw, failure, why);
     return failure;
   });
   if (error != 0) return null_with<ibv_mw>(error);

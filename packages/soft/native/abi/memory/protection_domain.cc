@@ -17,7 +17,11 @@ int dealloc_pd(ibv_pd* ibv) {
   if (const int error = retirement.begin(ibv)) return error;
   abi::Pd* pd = abi::of(ibv);
   if (pd->is_parent_domain) return abi::dealloc_parent_domain(pd);
-  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.pds().dealloc(pd->nic); });
+  const int error = abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
+    const int failure = nic.pds().dealloc(pd->nic);
+    if (failure != 0) abi::explain_use(ibv->context, nic, nic::Place::kDeallocPd, failure, pd->nic->users);
+    return failure;
+  });
   if (error != 0) return error;
   abi::of(ibv->context)->handles.remove(ibv);
   delete pd;
@@ -95,7 +99,7 @@ ibv_td* alloc_td(ibv_context* context, ibv_td_init_attr* attr) {
 int dealloc_td(ibv_td* ibv) {
   Retirement retirement;
   if (const int error = retirement.begin(ibv)) return error;
-  if (of(ibv)->users != 0) return EBUSY;
+  if (const std::uint32_t users = of(ibv)->users; users != 0) return busy(ibv->context, nic::Place::kDeallocTd, users);
   of(ibv->context)->handles.remove(ibv);
   delete of(ibv);
   return 0;
@@ -126,7 +130,9 @@ ibv_pd* alloc_parent_domain(ibv_context* context, ibv_parent_domain_init_attr* a
 }
 
 int dealloc_parent_domain(Pd* pd) {
-  if (pd->users != 0) return EBUSY;
+  if (const std::uint32_t users = pd->users; users != 0) {
+    return busy(pd->ibv.context, nic::Place::kDeallocPd, users);
+  }
   const int error = control(pd->ibv.context, [&](nic::Nic& nic, link::Nanos) {
     nic.pds().release(pd->nic);
     return 0;

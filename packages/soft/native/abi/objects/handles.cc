@@ -20,6 +20,11 @@ bool Handles::is_current(std::uint32_t handle, std::uint64_t born) const {
   return born != 0 && handle < entries_.size() && entries_[handle].born == born;
 }
 
+bool Handles::is_being_destroyed() const {
+  const std::lock_guard lock(process_lock());
+  return closer_ != std::thread::id();
+}
+
 bool Handles::is_closed_to_caller() const {
   return closer_ != std::thread::id() && closer_ != std::this_thread::get_id();
 }

@@ -67,6 +67,9 @@ class Handles {
   // Frees a verbs structure and keeps the object. The first structure stays as long as the object does.
   static void unimport(void* ibv);
 
+  // Whether destroy_all() is at work.
+  bool is_being_destroyed() const;
+
   // Waits for the calls that have begun. Not while a fork's child has the calls of its parent's threads, which never
   // end.
   void wait_for_calls();

@@ -250,6 +250,20 @@ inline int refuse(ibv_context* context, nic::Place place, int error, const nic::
   return error;
 }
 
+// An object is not destroyed, because `users` others have it: says so. Where the context is closed, all of them go, in
+// more than one round.
+inline void explain_use(ibv_context* context, nic::Nic& nic, nic::Place place, int error, std::uint64_t users) {
+  if (error != EBUSY || of(context)->handles.is_being_destroyed()) return;
+  nic.explain(place, error, {nic::Reason::kInUse, {users}});
+}
+
+// The same without the lock. Returns EBUSY.
+inline int busy(ibv_context* context, nic::Place place, std::uint64_t users) {
+  const auto explain = [&](nic::Nic& nic, link::Nanos) { return explain_use(context, nic, place, EBUSY, users), 0; };
+  control(context, explain);
+  return EBUSY;
+}
+
 // Calls `call(data_path, nic)` for an object that is not destroyed; otherwise EINVAL.
 template <typename Object, typename Call>
 int on_data_path(Object* object, Call&& call) {

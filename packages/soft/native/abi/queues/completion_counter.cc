@@ -33,8 +33,11 @@ int destroy(ibv_comp_cntr* ibv) {
   if (const int error = retirement.begin(ibv)) return error;
   abi::CompCntr* counter = abi::of(ibv);
   ibv_context* context = counter->ibv.context;
-  const int error = abi::control(context, [&](nic::Nic&, link::Nanos) {
-    if (counter->nic.queue_pairs > 0) return EBUSY;
+  const int error = abi::control(context, [&](nic::Nic& nic, link::Nanos) {
+    if (counter->nic.queue_pairs > 0) {
+      abi::explain_use(context, nic, nic::Place::kDestroyCompCntr, EBUSY, counter->nic.queue_pairs);
+      return EBUSY;
+    }
     counter->live.end();
     return 0;
   });

@@ -34,6 +34,7 @@ int detach(abi::Cq* cq) {
   const int error = abi::control(cq->ibv.context, [&](nic::Nic& nic, link::Nanos) {
     const int failure = nic.cqs().destroy(cq->nic);
     if (failure == 0) cq->live.end();
+    if (failure != 0) abi::explain_use(cq->ibv.context, nic, nic::Place::kDestroyCq, failure, cq->nic->users);
     return failure;
   });
   if (error != 0) return error;
@@ -52,7 +53,9 @@ int resize_cq(ibv_cq* ibv, int cqe) {
   abi::Uses uses;
   if (const int error = uses.add(ibv)) return error;
   return abi::control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
-    const int error = nic.cqs().resize(abi::of(ibv)->nic, cqe);
+    nic::Why why;
+    const int error = nic.cqs().resize(abi::of(ibv)->nic, cqe, &why);
+    if (error != 0) nic.explain(nic::Place::kResizeCq, error, why);
     ibv->cqe = abi::of(ibv)->nic->cqe();
     return error;
   });

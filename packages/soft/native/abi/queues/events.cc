@@ -100,9 +100,11 @@ int destroy(ibv_comp_channel* ibv) {
   abi::Retirement retirement;
   if (const int error = retirement.begin(ibv)) return error;
   pthread_mutex_lock(&ibv->context->mutex);
-  const bool in_use = ibv->refcnt > 0;
+  const int users = ibv->refcnt;
   pthread_mutex_unlock(&ibv->context->mutex);
-  if (in_use) return EBUSY;
+  if (users > 0) {
+    return abi::busy(ibv->context, nic::Place::kDestroyCompChannel, static_cast<std::uint64_t>(users));
+  }
   abi::of(ibv->context)->adapter->event_waits.detach_waiter(abi::of(ibv)->queue);
   abi::of(ibv->context)->handles.remove(ibv);
   delete abi::of(ibv);

@@ -33,6 +33,9 @@ int detach_qp(abi::Qp* qp) {
     if (first == &qp->events && !first->sharing) {
       const int failure = nic.qps().destroy(qp->nic);
       if (failure == 0) qp->live.end();
+      if (failure != 0) {
+        abi::explain_use(qp->ibv.context, nic, nic::Place::kDestroyQp, failure, qp->nic->groups + qp->nic->holders);
+      }
       return failure;
     }
     qp->live.end();

@@ -25,6 +25,7 @@ int detach(abi::Srq* srq) {
   const int error = abi::control(srq->ibv.context, [&](nic::Nic& nic, link::Nanos) {
     const int failure = nic.srqs().destroy(srq->nic);
     if (failure == 0) srq->live.end();
+    if (failure != 0) abi::explain_use(srq->ibv.context, nic, nic::Place::kDestroySrq, failure, srq->nic->users);
     return failure;
   });
   if (error != 0) return error;
@@ -179,7 +180,11 @@ int close_xrcd(ibv_xrcd* ibv) {
   Retirement retirement;
   if (const int error = retirement.begin(ibv)) return error;
   Xrcd* xrcd = of(ibv);
-  const int error = control(ibv->context, [&](nic::Nic& nic, link::Nanos) { return nic.xrcds().close(xrcd->nic); });
+  const int error = control(ibv->context, [&](nic::Nic& nic, link::Nanos) {
+    const int failure = nic.xrcds().close(xrcd->nic);
+    if (failure != 0) explain_use(ibv->context, nic, nic::Place::kCloseXrcd, failure, xrcd->nic->users);
+    return failure;
+  });
   if (error != 0) return error;
   of(ibv->context)->handles.remove(ibv);
   delete xrcd;

@@ -284,7 +284,7 @@ void PacketEngine::follow_host() {
       (void)nic_->ports().add_gid(port_num, gid, &index);
     };
     const auto gone = [&](const wire::Gid& gid) { (void)nic_->ports().remove_gid(port_num, gid); };
-    ports_[i]->addresses().follow_host(now(), come, gone);
+    ports_[i]->follow_host(now(), come, gone);
   }
 }
 

@@ -51,10 +51,10 @@ class PacketEngine final : public Engine, private nic::NumberSource {
   PortStack& port(std::uint8_t port_num) { return *ports_[port_num - 1u]; }  // from 1
   RawPackets* raw() const { return raw_.get(); }                             // nullptr if the device has no raw packets
   // The sockets that are readable when frames wait.
-  std::vector<int> sockets() const;
+  std::vector<int> sockets() const override;
   void add_sockets(std::vector<int>* all) const;
-  // Whether they have changed since the last call, because the NIC uses addresses that the ports only offered.
-  bool take_change();
+  // Because the NIC uses addresses that the ports only offered.
+  bool take_change() override;
   LinkCounters link_counters() const;
 
   bool receive(Nanos now) override;

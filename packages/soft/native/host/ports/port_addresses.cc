@@ -138,11 +138,11 @@ bool PortAddresses::offers(const wire::Gid& address) const {
   return std::ranges::find(offered_, address) != offered_.end();
 }
 
-void PortAddresses::follow_host(Nanos now, const std::function<void(const wire::Gid&)>& come,
+bool PortAddresses::follow_host(Nanos now, const std::function<void(const wire::Gid&)>& come,
                                 const std::function<void(const wire::Gid&)>& gone) {
-  if (watch_.fd() < 0 || now - watched_at_ < kMillisecond) return;
+  if (watch_.fd() < 0 || now - watched_at_ < kMillisecond) return false;
   watched_at_ = now;
-  if (!watch_.take()) return;
+  if (!watch_.take()) return false;
   const std::vector<wire::Gid> present = without(link::host_addresses(), elsewhere_);
   for (const wire::Gid& address : without(host_, present)) {
     std::erase(host_, address);
@@ -154,6 +154,7 @@ void PortAddresses::follow_host(Nanos now, const std::function<void(const wire::
     if (!has(address)) offered_.push_back(address);
     come(address);
   }
+  return true;
 }
 
 std::vector<std::pair<wire::Gid, link::Link*>> PortAddresses::links() const {
@@ -322,6 +323,11 @@ int PortAddresses::open_service(const link::Service& service) {
   }
   services_.push_back(service);
   return 0;
+}
+
+bool PortAddresses::serves(const wire::Gid& address) const {
+  return std::ranges::any_of(services_,
+                             [&](const auto& each) { return each.address.is_zero() && each.is_at(address); });
 }
 
 void PortAddresses::close_service(const link::Service& service) {

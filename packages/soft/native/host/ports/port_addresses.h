@@ -44,9 +44,9 @@ class PortAddresses {
   // Those that are not claimed before somebody uses them, by add().
   const std::vector<wire::Gid>& offered() const { return offered_; }
   bool offers(const wire::Gid& address) const;
-  // Looks now and then whether addresses of the machine have come or gone, and calls one of the two for each. A socket
-  // of one that has gone stays, in case that it returns.
-  void follow_host(Nanos now, const std::function<void(const wire::Gid&)>& come,
+  // Looks now and then whether addresses of the machine have changed, and calls one of the two for each that has come
+  // or gone. A socket of one that has gone stays, in case that it returns. Returns whether anything has changed.
+  bool follow_host(Nanos now, const std::function<void(const wire::Gid&)>& come,
                    const std::function<void(const wire::Gid&)>& gone);
   // The link of all addresses. add() and remove() may replace it.
   link::Link& link() { return several_ ? static_cast<link::Link&>(*several_) : addresses_.front()->link(); }
@@ -65,6 +65,8 @@ class PortAddresses {
   int serve(link::Range range);
   // From now on requests for the service reach this process. 0 or errno: EADDRINUSE if they reach another one.
   int open_service(const link::Service& service);
+  // Whether this process has a service for every address of the machine, also for one that comes later.
+  bool serves(const wire::Gid& address) const;
   void close_service(const link::Service& service);
 
   // As those of SocketGroup, for all addresses.

@@ -63,6 +63,17 @@ int PortStack::open_service(const link::Service& service) {
   return addresses_.open_service(service);
 }
 
+// A server that was started before the network is reached by it, as on an adapter. An address that another user has, or
+// that IPv6 still checks for a duplicate, is tried again after the next change.
+void PortStack::follow_host(Nanos now, const std::function<void(const wire::Gid&)>& come,
+                            const std::function<void(const wire::Gid&)>& gone) {
+  if (!addresses_.follow_host(now, come, gone)) return;
+  const std::vector<wire::Gid> offered = addresses_.offered();
+  for (const wire::Gid& address : offered) {
+    if (addresses_.serves(address)) (void)use(address);
+  }
+}
+
 int PortStack::remove_address(const wire::Gid& address) {
   if (const int error = addresses_.remove(address)) return error;
   stack_->redirect(addresses_.link());

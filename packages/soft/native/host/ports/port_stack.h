@@ -8,6 +8,7 @@
 // Faults, captures and addresses can change while the port runs. Used under the device's lock.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,6 +41,9 @@ class PortStack final : public link::Transmitter {
   int use(const wire::Gid& source) override;
   // As PortAddresses::open_service(). Claims the offered addresses at which the service is.
   int open_service(const link::Service& service);
+  // As PortAddresses::follow_host(). Claims those that come if a service is for every address.
+  void follow_host(Nanos now, const std::function<void(const wire::Gid&)>& come,
+                   const std::function<void(const wire::Gid&)>& gone);
   // Whether the sockets have changed since the last call.
   bool take_change() { return std::exchange(changed_, false); }
 

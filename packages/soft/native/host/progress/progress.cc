@@ -186,7 +186,7 @@ void Progress::run() {
     ticking_ = (active || polled != 0) && (driver_active_ || !urgent);
     if (ticking_) {
       stay_awake();
-      engine_.publish();
+      publish();
       helper_.nap(lock, active ? kTick : polled);
     } else if (driver_active_) {
       park(lock);
@@ -194,6 +194,13 @@ void Progress::run() {
       helper_.nap(lock, kTick);  // there is no memory now
     }
   }
+}
+
+void Progress::publish() {
+  engine_.publish();
+  if (!engine_.take_change()) return;
+  // Without memory for the list, packets to the new sockets wait until it changes again.
+  contain([this] { return set_sockets(engine_.sockets()), 0; }, [](int) { return 0; });
 }
 
 // Not while there is a driver, nor while a waiter is attached: both sleep without the helper's knowledge.
@@ -221,6 +228,7 @@ void Progress::drive(std::unique_lock<DeviceLock>& lock, Nanos time, bool urgent
     return;
   }
   engine_.idle();
+  if (engine_.take_change()) set_sockets(engine_.sockets());
   const Nanos deadline = std::min(engine_.next_deadline(), complete ? Sleeper::kForever : time + kTick);
   if (urgent || !has_waiter()) {
     helper_.sleep(lock, helper_fds_, deadline);
@@ -279,7 +287,7 @@ int Progress::step_inline(std::unique_lock<DeviceLock>& lock, EventSource& sourc
   const bool more_out = engine_.transmit(time);
   if (more_in || more_out) yield_lock(lock);
   if (!source.empty() || more_in || more_out) return 0;
-  engine_.publish();
+  publish();
   const Nanos deadline = engine_.next_deadline();
   return driver_.sleep(lock, driver_fds_, complete ? deadline : std::min(deadline, time + kTick));
 }

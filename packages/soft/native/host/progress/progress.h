@@ -110,6 +110,10 @@ class Engine {
   virtual void idle() = 0;
   // Called now and then: every tick while threads work, and before the driver sleeps.
   virtual void publish() {}
+  // The sockets that are readable when frames wait, and whether they have changed since the last call: idle() and
+  // publish() may change them.
+  virtual std::vector<int> sockets() const { return {}; }
+  virtual bool take_change() { return false; }
   // Called before the last receive() before a thread sleeps: from now on each frame makes a socket readable, and
   // stay_awake() ends that, because a thread calls receive() all the time.
   virtual void prepare_sleep() {}
@@ -173,6 +177,7 @@ class Progress {
   static constexpr Nanos kQuiet = 10 * kMillisecond;
 
   void run();
+  void publish();
   void stay_awake();
   bool refresh(std::vector<pollfd>* fds, std::size_t fixed, std::uint64_t* seen) const;
   void drive(std::unique_lock<DeviceLock>& lock, Nanos time, bool urgent);

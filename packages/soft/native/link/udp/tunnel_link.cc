@@ -102,15 +102,15 @@ void TunnelLink::commit(std::size_t size) {
   if (frame[9] == kUdp) {
     const bool plain = wire::load_be<std::uint16_t>(frame + wire::kIpv4Size + 2) == next_.fixed_source_port();
     if (plain && !other_source) return next_.commit(size);
-    return send(next_.wait_fd(), wire::kIpv4Size + wire::kUdpSize, size, other_source);
+    return send_by(next_.wait_fd(), wire::kIpv4Size + wire::kUdpSize, size, other_source);
   }
   for (const Socket& socket : sockets_) {
-    if (socket.protocol == frame[9]) return send(socket.fd, wire::kIpv4Size, size, other_source);
+    if (socket.protocol == frame[9]) return send_by(socket.fd, wire::kIpv4Size, size, other_source);
   }
   ++counters_.send_dropped;
 }
 
-void TunnelLink::send(int fd, std::size_t network, std::size_t size, bool other_source) {
+void TunnelLink::send_by(int fd, std::size_t network, std::size_t size, bool other_source) {
   alignas(cmsghdr) char controls[kControl];
   sockaddr_storage storage;
   const wire::Gid destination = wire::destination_of({reserved_, size});

@@ -45,7 +45,7 @@ class TunnelLink final : public Link {
   TunnelLink(const wire::Gid& address, UdpLink& next, int epoll) : address_(address), next_(next), epoll_(epoll) {}
   Socket* find(const wire::Tunnel& tunnel);
   int check_source(const wire::Gid& source) const;
-  void send(int fd, std::size_t network, std::size_t size, bool other_source);
+  void send_by(int fd, std::size_t network, std::size_t size, bool other_source);
   bool take(const Socket& socket, Receiver& receiver);
 
   wire::Gid address_;

@@ -315,6 +315,25 @@ constexpr ReasonInfo kReasonTable[] = {
     {Reason::kFlowConflict, "flow_conflict",
      "another flow of priority {priority} matches the same frames, and one of the two drops them or has another tag",
      "give one of them another priority, or both the same action"},
+
+    {Reason::kInUse, "in_use", "it is in use by other objects (uses: {users})",
+     "destroy those first: queue pairs, then shared receive queues and completion queues, then regions, windows and "
+     "address handles, then their protection domain; a queue pair leaves its multicast groups before"},
+    {Reason::kBoundWindows, "bound_windows", "{windows} memory windows are bound to the region",
+     "invalidate or deallocate them first"},
+    {Reason::kCqHolds, "cq_holds", "the queue holds {holds} completions, and is to have {given} entries",
+     "poll it before it becomes smaller"},
+    {Reason::kDmRoom, "dm_room", "the device has {left} bytes of device memory left, and {length} are asked for",
+     "look at max_dm_size of ibv_query_device_ex, and free what is not used any more; `max_dm_size=` configures it"},
+    {Reason::kDmForm, "dm_form",
+     "length is {length} and log_align_req {align}: the first is to be 1 at least, the second {most} at most",
+     "look at ibv_alloc_dm_attr"},
+    {Reason::kWindowType, "window_type", "there are no memory windows of type {given}",
+     "give IBV_MW_TYPE_1 or IBV_MW_TYPE_2"},
+    {Reason::kNoPort, "no_port", "there is no port {port}, and the last port of the device is {ports}",
+     "ports count from 1"},
+    {Reason::kNoEntry, "no_entry", "the table of port {port} ends before entry {index}: its length is {entries}",
+     "look at gid_tbl_len and pkey_tbl_len of ibv_query_port"},
 };
 static_assert(std::size(kReasonTable) == kReasons, "a reason is missing in the table");
 consteval bool is_in_order() {
@@ -508,6 +527,42 @@ const char* call_of(const ReasonEvent& event) {
       return "ibv_detach_mcast";
     case Place::kResolveAddr:
       return "rdma_resolve_addr";
+    case Place::kDeallocPd:
+      return "ibv_dealloc_pd";
+    case Place::kDeallocTd:
+      return "ibv_dealloc_td";
+    case Place::kDeregMr:
+      return "ibv_dereg_mr";
+    case Place::kFreeDm:
+      return "ibv_free_dm";
+    case Place::kDestroyCompChannel:
+      return "ibv_destroy_comp_channel";
+    case Place::kDestroyCq:
+      return "ibv_destroy_cq";
+    case Place::kDestroyCompCntr:
+      return "ibv_destroy_comp_cntr";
+    case Place::kDestroyQp:
+      return "ibv_destroy_qp";
+    case Place::kDestroySrq:
+      return "ibv_destroy_srq";
+    case Place::kDestroyWq:
+      return "ibv_destroy_wq";
+    case Place::kDestroyIndTable:
+      return "ibv_destroy_rwq_ind_table";
+    case Place::kCloseXrcd:
+      return "ibv_close_xrcd";
+    case Place::kResizeCq:
+      return "ibv_resize_cq";
+    case Place::kAllocDm:
+      return "ibv_alloc_dm";
+    case Place::kAllocMw:
+      return "ibv_alloc_mw";
+    case Place::kQueryPort:
+      return "ibv_query_port";
+    case Place::kQueryGid:
+      return "ibv_query_gid";
+    case Place::kQueryPkey:
+      return "ibv_query_pkey";
     default:
       return nullptr;
   }

@@ -149,6 +149,15 @@ enum class Reason : std::uint8_t {
   kFlowSpecification,
   kFlowTag,
   kFlowConflict,
+  // An object is not destroyed, changed or made, or there is nothing to ask about.
+  kInUse,
+  kBoundWindows,
+  kCqHolds,
+  kDmRoom,
+  kDmForm,
+  kWindowType,
+  kNoPort,
+  kNoEntry,
   kCount,
 };
 inline constexpr std::size_t kReasons = static_cast<std::size_t>(Reason::kCount);
@@ -179,6 +188,24 @@ enum class Place : std::uint8_t {
   kAttachMcast,
   kDetachMcast,
   kResolveAddr,
+  kDeallocPd,
+  kDeallocTd,
+  kDeregMr,
+  kFreeDm,
+  kDestroyCompChannel,
+  kDestroyCq,
+  kDestroyCompCntr,
+  kDestroyQp,
+  kDestroySrq,
+  kDestroyWq,
+  kDestroyIndTable,
+  kCloseXrcd,
+  kResizeCq,
+  kAllocDm,
+  kAllocMw,
+  kQueryPort,
+  kQueryGid,
+  kQueryPkey,
 };
 
 struct ReasonEvent {

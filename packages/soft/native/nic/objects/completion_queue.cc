@@ -125,7 +125,18 @@ int CqTable::create(std::uint64_t cqe, void* owner, Cq** cq, const CqOptions& op
   return 0;
 }
 
-int CqTable::resize(Cq* cq, int cqe) { return cqe < 1 || cqe > max_cqe_ ? EINVAL : cq->resize(cqe); }
+int CqTable::resize(Cq* cq, int cqe, Why* why) {
+  const auto refuse = [why](const Why& reason) {
+    if (why != nullptr) *why = reason;
+    return EINVAL;
+  };
+  const auto given = static_cast<std::uint64_t>(cqe);
+  if (cqe < 1 || cqe > max_cqe_) {
+    return refuse({Reason::kCqEntries, {cqe < 1 ? 0 : given, static_cast<std::uint64_t>(max_cqe_)}});
+  }
+  if (given < cq->pending()) return refuse({Reason::kCqHolds, {cq->pending(), given}});
+  return cq->resize(cqe);
+}
 
 int CqTable::destroy(Cq* cq) {
   if (cq->users > 0) return EBUSY;

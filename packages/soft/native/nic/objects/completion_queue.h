@@ -171,8 +171,8 @@ class CqTable {
 
   // 0, EINVAL (`cqe` outside 1 to max_cqe) or ENOMEM, with the reason in *why.
   int create(std::uint64_t cqe, void* owner, Cq** cq, const CqOptions& options = {}, Why* why = nullptr);
-  int resize(Cq* cq, int cqe);  // 0 or EINVAL
-  int destroy(Cq* cq);          // 0, or EBUSY while QPs or SRQs complete there
+  int resize(Cq* cq, int cqe, Why* why = nullptr);  // 0 or EINVAL
+  int destroy(Cq* cq);                              // 0, or EBUSY while QPs or SRQs complete there
 
   // Ends the moderation periods that are over by `now`.
   void expire(Nanos now, EventSink& events);

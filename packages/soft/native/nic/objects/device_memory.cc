@@ -51,11 +51,17 @@ int Dm::copy_out(std::uint64_t at, void* to, std::size_t size) const {
   return copy_argument(to, address + at, size) ? 0 : EFAULT;
 }
 
-int DmPool::alloc(std::size_t length, std::uint32_t log_align, std::shared_ptr<Dm>* dm) {
-  if (length == 0 || log_align > kMaxLogAlign) return EINVAL;
+int DmPool::alloc(std::size_t length, std::uint32_t log_align, std::shared_ptr<Dm>* dm, Why* why) {
+  const auto refuse = [why](int error, const Why& reason) {
+    if (why != nullptr) *why = reason;
+    return error;
+  };
+  if (length == 0 || log_align > kMaxLogAlign) {
+    return refuse(EINVAL, {Reason::kDmForm, {length, log_align, kMaxLogAlign}});
+  }
   std::size_t left = left_.load();
   do {
-    if (length > left) return ENOMEM;
+    if (length > left) return refuse(ENOMEM, {Reason::kDmRoom, {left, length}});
   } while (!left_.compare_exchange_weak(left, left - length));
   const int fd = open_file(length);
   void* memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | (fd < 0 ? MAP_ANONYMOUS : 0), fd, 0);

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "nic/base/reasons.h"
+
 namespace verbs::soft::nic {
 
 class Dm {
@@ -42,7 +44,7 @@ class DmPool {
   explicit DmPool(std::size_t capacity) : left_(capacity) {}
 
   // 0, EINVAL (no length, an alignment beyond a page) or ENOMEM. The memory is zeros.
-  int alloc(std::size_t length, std::uint32_t log_align, std::shared_ptr<Dm>* dm);
+  int alloc(std::size_t length, std::uint32_t log_align, std::shared_ptr<Dm>* dm, Why* why = nullptr);
   // 0, or EBUSY while it has regions. The memory stays mapped until the last reference is gone.
   int free(const Dm& dm);
 

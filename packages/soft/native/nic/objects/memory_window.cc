@@ -45,14 +45,18 @@ void MwTable::detach(Mw& mw) {
   mw.qp = nullptr;
 }
 
-int MwTable::alloc(Pd* pd, ibv_mw_type type, Mw** mw) {
-  if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) return EINVAL;
+int MwTable::alloc(Pd* pd, ibv_mw_type type, Mw** mw, Why* why) {
+  const auto refuse = [why](int error, const Why& reason) {
+    if (why != nullptr) *why = reason;
+    return error;
+  };
+  if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2) return refuse(EINVAL, {Reason::kWindowType, {type}});
   auto made = std::make_unique<Mw>();
   made->pd = pd;
   made->type = type;
   Mw* raw = made.get();
   const std::uint32_t index = table_.insert(std::move(made));
-  if (index == 0) return ENOMEM;
+  if (index == 0) return refuse(ENOMEM, {Reason::kObjectLimit, {table_.limit()}});
   raw->key = index << 8 | ++next_byte_;
   ++pd->users;
   *mw = raw;

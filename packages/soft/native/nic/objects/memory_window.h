@@ -9,6 +9,7 @@
 
 #include "nic/base/containers.h"
 #include "nic/base/limits.h"
+#include "nic/base/reasons.h"
 #include "nic/objects/memory_region.h"
 #include "nic/objects/protection_domain.h"
 
@@ -52,7 +53,7 @@ class MwTable {
       : table_(kFirstIndex, static_cast<std::uint32_t>(limits.max_mw)), mrs_(mrs) {}
 
   // 0 or errno (EINVAL: neither type 1 nor type 2; ENOMEM).
-  int alloc(Pd* pd, ibv_mw_type type, Mw** mw);
+  int alloc(Pd* pd, ibv_mw_type type, Mw** mw, Why* why = nullptr);
   int dealloc(Mw* mw);  // 0
 
   // False when the rules for binding (IBTA 10.6.7.2) do not allow it; the window is then unchanged. A length of 0

@@ -29,7 +29,7 @@ int AhTable::create(Pd* pd, const ibv_ah_attr* attr, Ah** ah, Why* why) {
     return error;
   };
   const Port* port = ports_.find(attr->port_num);
-  if (port == nullptr) return refuse(EINVAL, {Reason::kNoSuchPort, {IBV_QP_AV, attr->port_num, ports_.size()}});
+  if (port == nullptr) return refuse(EINVAL, {Reason::kNoPort, {attr->port_num, ports_.size()}});
   auto made = std::make_unique<Ah>();
   if (const int error = port->resolve(*attr, &made->path, why)) return error;
   if (const int error = port->use(&made->path, why)) return error;
