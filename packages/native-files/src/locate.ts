@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isOurs } from './owners.js';
 import { searchPlaces, workingDirectory } from './places.js';
 import { requireFrom } from './require.js';
 import { runningTarget, targetName } from './target.js';
@@ -73,7 +74,8 @@ function inFolder(folder: string, file: string): Located {
 function installedFolder(name: string, from: string | undefined): string | undefined {
   for (const place of searchPlaces(from)) {
     try {
-      return dirname(requireFrom(place).resolve(`${name}/package.json`));
+      const folder = dirname(requireFrom(place).resolve(`${name}/package.json`));
+      if (isOurs(folder, from)) return folder;
     } catch {
       // Not from there.
     }

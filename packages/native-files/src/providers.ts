@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isOurs } from './owners.js';
 import { searchPlaces } from './places.js';
 import { requireFrom } from './require.js';
 
@@ -35,14 +36,14 @@ interface Manifest {
 /**
  * The installed providers, by name, without loading any: the dependencies of the module that asks, of the program and of
  * where it was started, and the packages beside one of the project's, which are those of a flat node_modules or of its
- * workspace.
+ * workspace. What belongs to other users is not there.
  *
  * @param from the `import.meta.url` of the module that asks
  */
 export function installedProviders(from: string): Provider[] {
   const found = new Map<string, Provider>();
   for (const folder of candidates(from)) {
-    const provider = providerIn(folder);
+    const provider = providerIn(folder, from);
     if (provider !== undefined && !found.has(provider.name)) found.set(provider.name, provider);
   }
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -83,11 +84,12 @@ function neighbours(folder: string): string[] {
   }
 }
 
-function providerIn(folder: string): Provider | undefined {
+function providerIn(folder: string, from: string): Provider | undefined {
   const manifest = readManifest(folder);
   if (manifest?.name === undefined || !isProvider(manifest)) return undefined;
   const { name, verbs, main = 'index.js', exports } = manifest;
   const real = realpathSync(folder);
+  if (!isOurs(real, from)) return undefined;
   const { kind, devices } = verbs ?? {};
   return {
     name,

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { installedProviders } from '../src/index.js';
+import { installedProviders, locate } from '../src/index.js';
 
 function temporary(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'verbs-providers-')));
@@ -53,4 +53,27 @@ test('providers are what a program depends on, in any scope and behind links', (
   expect(seenFrom(folder)).toEqual([
     { name: 'acme-verbs', folder: store, module: join(store, 'dist/a.js'), kind: 'acme' },
   ]);
+});
+
+/** Makes a folder that of another user: by its owner, which root can change, or by the user of this process. */
+function give(folder: string) {
+  if (process.geteuid?.() === 0) chownSync(folder, 4711, 4711);
+  else vi.spyOn(process, 'geteuid').mockReturnValue(4711);
+}
+
+test('what another user has left above the working directory is not there', () => {
+  const shared = temporary();
+  const modules = join(shared, 'node_modules');
+  add(shared, { name: 'trap', dependencies: { trap: '*' } });
+  add(join(modules, 'trap'), { name: 'trap', verbs: {}, peerDependencies });
+  add(join(modules, '@verbs/own'), { name: '@verbs/own' });
+  writeFileSync(join(modules, '@verbs/own/own.node'), '');
+  const folder = join(shared, 'below');
+  mkdirSync(folder);
+  const own = { name: '@verbs/own', file: 'own.node', from: undefined };
+  expect(seenFrom(folder)).toMatchObject([{ name: 'trap' }]);
+  expect(locate(own)).toMatchObject({ folder: join(modules, '@verbs/own') });
+  for (const name of ['trap', '@verbs/own']) give(join(modules, name));
+  expect(seenFrom(folder)).toEqual([]);
+  expect(locate(own)).toEqual({});
 });

@@ -26,6 +26,8 @@ export function natural(name: string, value: number | bigint, high: bigint, low 
 /** A text, or a TypeError that names the argument. */
 export function text(name: string, value: unknown): string {
   if (typeof value !== 'string') throw typeError(name, `expected a string, got ${show(value)}`);
+  // The functions of C would take what is before it.
+  if (value.includes('\0')) throw valueError(name, `it has a NUL character: ${show(value)}`);
   return value;
 }
 

@@ -172,8 +172,8 @@ function deviceText(device: DeviceConfig | null, i: number): string {
     throw typeError('name', 'every device needs a name, such as "soft0"');
   }
   const pairs: [string, unknown][] = Object.entries(plain);
-  for (const address of typeof addr === 'string' ? [addr] : (addr ?? [])) pairs.push(['addr', address]);
-  if (foreign !== undefined) pairs.push(['foreign', typeof foreign === 'string' ? foreign : foreign.join('|')]);
+  for (const address of listText('addr', addr ?? [])) pairs.push(['addr', address]);
+  if (foreign !== undefined) pairs.push(['foreign', listText('foreign', foreign).join('|')]);
   if (strict !== undefined) pairs.push(['strict', flag('strict', strict)]);
   if (typeof capture === 'string') pairs.push(['capture', capture]);
   else if (capture !== undefined) {
@@ -184,6 +184,12 @@ function deviceText(device: DeviceConfig | null, i: number): string {
   pairs.push(...faultPairs(faults ?? []), ...Object.entries(options ?? {}));
   const text = join(pairs);
   return text === '' ? name : `${name},${text}`;
+}
+
+function listText(name: string, value: string | readonly string[]): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (Array.isArray(value)) return value as readonly string[];
+  throw typeError(name, `expected a string or an array of them, got ${show(value)}`);
 }
 
 function flag(name: string, value: unknown): number {

@@ -143,6 +143,9 @@ const ACTIONS: readonly (keyof FaultRule)[] = [
 
 /** A rule as the value of the option `fault` in the configuration text: 'drop:opcode=rc_send_only:nth=3'. */
 export function ruleText(rule: FaultRule, name = 'rule'): string {
+  if (typeof rule !== 'object' || (rule as object | null) === null) {
+    throw typeError(name, `expected an object, got ${show(rule)}`);
+  }
   const parts: string[] = [];
   let acts = false;
   for (const [key, value] of Object.entries(rule) as [keyof FaultRule, unknown][]) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -54,13 +54,18 @@ export function removeLeftovers(): void {
   if (left.length === 0) return;
   const environments = allEnvironments();
   for (const folder of left) {
-    if (environments.some((environment) => environment.includes(folder))) continue;
+    if (!isOwn(folder) || environments.some((environment) => environment.includes(folder))) continue;
     try {
       rmSync(folder, { recursive: true, force: true });
     } catch {
       // Of another user.
     }
   }
+}
+
+/** Root could remove what others have called so, by links that change under it. */
+function isOwn(folder: string): boolean {
+  return lstatSync(folder, { throwIfNoEntry: false })?.uid === process.geteuid?.();
 }
 
 /** A word for this run of the kernel and this namespace of process IDs: TMPDIR may be shared with others. */

@@ -32,6 +32,15 @@ describe('configurationText', () => {
     );
   });
 
+  it('names the field that has no list of addresses, and the rule that is none', () => {
+    expect(() => configurationText([{ name: 'a', addr: 5 as never }])).toThrow('addr: expected a string or an array');
+    expect(() => configurationText([{ name: 'a', foreign: {} as never }])).toThrow(
+      'foreign: expected a string or an array',
+    );
+    expect(() => faultText(undefined as never)).toThrow('rule: expected an object, got undefined');
+    expect(() => faultText([null as never])).toThrow('rules[0]: expected an object, got null');
+  });
+
   it('escapes what the text would take for its own', () => {
     expect(configurationText([{ name: 'a', capture: '/a,b;c#d%2Ce%p' }])).toBe('a,capture=/a%2Cb%3Bc%23d%252Ce%p');
   });

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -121,6 +121,22 @@ describe('a machine with RDMA devices', () => {
       watch.kill();
     }
     expect(rdma('statistic', 'show', 'link', 'one/1')).toMatchObject([{ ifname: 'one', port: 1, sent_pkts: 0 }]);
+  });
+
+  it.skipIf(process.geteuid?.() !== 0)('leaves what others have called so to them', () => {
+    const machine = machineFor();
+    const [, where = ''] =
+      /^(.*\/verbs-machine-[0-9a-f]{12})-/.exec(machine.environment['VERBS_SOFT_SYSTEM'] ?? '') ?? [];
+    machine.remove();
+    // Of a process that is not there.
+    const folder = `${where}-4194304-1-abcdef`;
+    mkdirSync(folder);
+    chownSync(folder, 4711, 4711);
+    machineFor().remove();
+    expect(existsSync(folder)).toBe(true);
+    chownSync(folder, 0, 0);
+    machineFor().remove();
+    expect(existsSync(folder)).toBe(false);
   });
 
   it('is removed by the next one if its process was killed, but not under a program that uses it', async () => {

@@ -15,6 +15,8 @@ describe('softNic', () => {
     expect(softNic().name).toBe('a');
     expect(softNic('b').name).toBe('b');
     expect(thrown(() => softNic('c'))).toMatchObject({ code: 'ENODEV', syscall: 'verbs_soft_stats' });
+    expect(() => softNic('a\0c')).toThrow('device: it has a NUL character');
+    expect(() => softNic('a').capture('path\0c')).toThrow('path: it has a NUL character');
   });
 
   it('has every counter of a device that was never opened, at zero', () => {

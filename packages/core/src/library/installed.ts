@@ -1,12 +1,12 @@
-import { join } from 'node:path';
-import { installedProviders, type Provider, requireFrom, searchPlaces } from '@verbs/native-files';
+import { dirname, join } from 'node:path';
+import { installedProviders, isOurs, type Provider, requireFrom, searchPlaces } from '@verbs/native-files';
 
-/** A package as this one, the program or the working directory finds it; undefined if it is not installed. */
+/** A package as this one, the program or the working directory finds it; undefined if it is not installed, or another user's. */
 export function requireInstalled(name: string): unknown {
   for (const place of searchPlaces(import.meta.url)) {
     const { resolve, require } = seenFrom(place);
     const path = resolve(name);
-    if (path !== undefined) return require(path);
+    if (path !== undefined && isOurs(dirname(path), import.meta.url)) return require(path);
   }
   return undefined;
 }

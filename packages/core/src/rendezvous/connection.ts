@@ -245,7 +245,7 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
     try {
       this.qp.connect(peer as QpEndpoint, { timeout: ACK_TIMEOUT, ...(access === undefined ? {} : { access }) });
       if (receive === null) this.#peerDeaf = true;
-      else if (receive !== undefined) this.peerReceive = peerBuffers(receive, 'receive');
+      else if (receive !== undefined) this.peerReceive = buffersOf(receive);
     } catch (error) {
       // Of this side's options all are checked.
       throw error instanceof TypeError || error instanceof RangeError ? this.#lines.foreign() : error;
@@ -261,6 +261,12 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
       this.#messages?.[kEnd]();
     });
   }
+}
+
+/** Members that this version does not know are ignored, as those of an endpoint. */
+function buffersOf(receive: unknown): { slots: number; size: number } {
+  const { slots, size } = receive as Partial<Record<'slots' | 'size', unknown>>;
+  return peerBuffers({ slots, size }, 'receive');
 }
 
 function deaf(): VerbsError {

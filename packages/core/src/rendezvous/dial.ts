@@ -83,8 +83,17 @@ export async function dial<PrivateData = unknown>(options: DialOptions): Promise
 /** What the peer said when it rejected, for people: the whole is `privateData` of the error. It may be any JSON. */
 function spoken(why: unknown): string | undefined {
   if (why === undefined || why === null) return undefined;
-  const text = JSON.stringify(isObject(why) && typeof why['error'] === 'string' ? why['error'] : why);
+  const text = outline(isObject(why) && typeof why['error'] === 'string' ? why['error'] : why);
   return `it says ${text.length > MOST_SPOKEN ? `${text.slice(0, MOST_SPOKEN)}…` : text}`;
+}
+
+/** Of lists within lists without end there may be no text. */
+function outline(why: unknown): string {
+  try {
+    return JSON.stringify(why);
+  } catch {
+    return Array.isArray(why) ? '[…]' : '{…}';
+  }
 }
 
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.');

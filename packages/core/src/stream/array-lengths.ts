@@ -1,44 +1,89 @@
+import { getHeapStatistics } from 'node:v8';
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
 
 // Of an array V8 allocates all elements when it reads its length, 8 bytes for each: 7 bytes of a message can be an array of 2^25
-// holes. Nothing in V8 limits that, so the lengths are added up before it reads the message.
+// holes. An empty Map is 3 bytes of a message, and 200 of the heap. A resizable ArrayBuffer of 8 bytes takes 4 GiB out of the
+// addresses of the process. Nothing in V8 limits that, and each ends the process: so it is seen to before V8 reads the message.
 
 /** Elements for each byte of a message. An array without holes has at most one. */
 const PER_BYTE = 16;
 /** Elements that any message may have. */
 const FREE = 1 << 20;
 
+/**
+ * Bytes of memory that a value takes beside what it contains, by its tag: measured, and rounded up. The bytes of buffers are not in
+ * the heap, and as many as in the message.
+ */
+const MEMORY: Readonly<Record<string, number>> = {
+  ';': 200, // Map
+  "'": 180, // Set
+  o: 56,
+  A: 32,
+  a: 32,
+  r: 96,
+  R: 120,
+  D: 96,
+  s: 56,
+  n: 56,
+  z: 56,
+  Z: 24,
+  N: 16,
+  '"': 24,
+  c: 24,
+  S: 24,
+  B: 220,
+  '~': 220,
+  '\\': 300, // a view, with a buffer of its own
+};
+/** Of any other tag: what it is the key or the value of has a place for it. */
+const PLACE = 16;
+const ELEMENT = 8;
+/** More than that, and collecting what was there before does not help. */
+const MOST_MEMORY = getHeapStatistics().heap_size_limit / 2;
+
 /** A number of 32 bits. */
 const NUMBER_BYTES = 5;
 const VERSION_TAG = 0xff;
 const VIEW_TAG = 'V'.charCodeAt(0);
+const FIXED_TAG = 'B'.charCodeAt(0);
 const VERSION_WITH_VIEW_FLAGS = 14;
 
 /** What V8 does not know either; a later version might. */
 const UNKNOWN = new Error('unknown');
 
 /**
- * Refuses a value in the form of `v8.serialize` whose arrays are out of proportion to its bytes.
+ * Refuses a value in the form of `v8.serialize` whose arrays are out of proportion to its bytes, or that takes more than `memory`
+ * bytes. Of its resizable ArrayBuffers it makes ones of their present length, in the message itself.
  *
  * @throws VerbsError EPROTO
  */
-export function checkArrayLengths(message: Uint8Array): void {
+export function checkArrayLengths(message: Uint8Array, memory = MOST_MEMORY): void {
   const most = FREE + PER_BYTE * message.byteLength;
-  const total = new Lengths(message).total();
-  if (total <= most) return;
-  throw new VerbsError(errno.EPROTO, 'ibv_poll_cq', {
-    text: `the peer sends arrays of ${total} elements in a message of ${message.byteLength} bytes`,
-    hint: `at most ${most} are possible in a message of that size: a Map may have large keys without the elements between them`,
-  });
+  const { elements, bytes } = new Lengths(message).total();
+  if (elements > most) {
+    throw new VerbsError(errno.EPROTO, 'ibv_poll_cq', {
+      text: `the peer sends arrays of ${elements} elements in a message of ${message.byteLength} bytes`,
+      hint: `at most ${most} are possible in a message of that size: a Map may have large keys without the elements between them`,
+    });
+  }
+  if (bytes > memory) {
+    throw new VerbsError(errno.EPROTO, 'ibv_poll_cq', {
+      text: `the peer sends a value that takes about ${inMiB(bytes)} MiB of memory, in a message of ${message.byteLength} bytes`,
+      hint: `at most ${inMiB(memory)} MiB are possible, half of the heap (--max-old-space-size): send typed arrays, or parts`,
+    });
+  }
 }
+
+const inMiB = (bytes: number) => Math.ceil(bytes / 2 ** 20);
 
 /** Reads over a value, tag by tag, as `ValueDeserializer` of V8 reads it. */
 class Lengths {
   readonly #bytes: Uint8Array;
   #at = 0;
   #version = 0;
-  #total = 0;
+  #elements = 0;
+  #memory = 0;
   /** The tags that end what has begun. */
   readonly #ends: string[] = [];
 
@@ -46,8 +91,8 @@ class Lengths {
     this.#bytes = bytes;
   }
 
-  /** The sum of the lengths of all arrays. */
-  total(): number {
+  /** The lengths of all arrays, and about what the whole takes of the memory, in bytes. */
+  total(): { elements: number; bytes: number } {
     try {
       if (this.#byte() !== VERSION_TAG) throw UNKNOWN;
       this.#version = this.#number();
@@ -58,11 +103,12 @@ class Lengths {
     } catch (error) {
       if (error !== UNKNOWN) throw error;
     }
-    return this.#total;
+    return { elements: this.#elements, bytes: this.#memory + ELEMENT * this.#elements };
   }
 
   /** A value, the begin of one that has parts, or its end. */
   #part(tag: string): void {
+    this.#memory += MEMORY[tag] ?? PLACE;
     switch (tag) {
       case '_': // undefined, null, booleans, a hole
       case '0':
@@ -84,12 +130,12 @@ class Lengths {
         return;
       case 'Z': // bigints: the sign is below the length
       case 'z':
-        this.#at += this.#number() >>> 1;
+        this.#digits(this.#number() >>> 1);
         return;
       case '"': // text, in three encodings
       case 'c':
       case 'S':
-        this.#skip();
+        this.#digits(this.#number());
         return;
       case 's':
       case '?':
@@ -104,23 +150,21 @@ class Lengths {
         this.#skip();
         this.#view();
         return;
-      case '~': {
-        const length = this.#number();
-        this.#number();
-        this.#at += length;
+      case '~':
+        this.#fixed();
+        this.#skip();
         this.#view();
         return;
-      }
       case '\\': // a view, as Node.js writes it
         this.#number();
         this.#skip();
         return;
       case 'A':
-        this.#total += this.#number();
+        this.#elements += this.#number();
         this.#ends.push('$');
         return;
       case 'a':
-        this.#total += this.#number();
+        this.#elements += this.#number();
         this.#ends.push('@');
         return;
       case 'o':
@@ -186,6 +230,29 @@ class Lengths {
   #skip(): void {
     const length = this.#number();
     this.#at += length;
+  }
+
+  /** The bytes of a text or a bigint, as many in the heap. */
+  #digits(length: number): void {
+    this.#at += length;
+    this.#memory += length;
+  }
+
+  /**
+   * A resizable ArrayBuffer becomes one that is not: of its tag, length and largest length there remain a tag and the length, at the
+   * end of their place. V8 passes over zeros in front of a tag.
+   */
+  #fixed(): void {
+    const bytes = this.#bytes;
+    const from = this.#at - 1;
+    this.#number();
+    const lengthBytes = this.#at - from - 1;
+    this.#number();
+    const to = this.#at - lengthBytes;
+    bytes.copyWithin(to, from + 1, from + 1 + lengthBytes);
+    bytes.fill(0, from, to);
+    bytes[to - 1] = FIXED_TAG;
+    this.#at = to;
   }
 
   #byte(): number {

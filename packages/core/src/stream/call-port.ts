@@ -12,10 +12,22 @@ const CALL = 0; // name, arguments
 const RESULT = 1; // value
 const FAILURE = 2; // name, message, code of an error
 
+/** A call of the peer that waits. */
+interface Held {
+  id: number;
+  called: string;
+  args: never[];
+  /** Of its message. */
+  bytes: number;
+}
+
 type Message = [kind: number, id: number, ...rest: unknown[]];
 
 /** Arguments of a call. An array of the peer may say that it has four billion, and hold none. */
 const MOST_ARGUMENTS = 65_535;
+
+/** Bytes of calls that may wait, in their serialized form. Both sides would have to hold so many to wait for each other. */
+const MOST_HELD = 2 ** 26;
 
 /** What functions that a peer calls look like: what they take and return can be cloned. */
 export type RemoteFunction = (...args: never[]) => unknown;
@@ -76,7 +88,8 @@ export class CallPort<Theirs extends Record<keyof Theirs, RemoteFunction> = AnyF
   /** So many answers wait for the peer that no call is begun until 'drain'. */
   #full = false;
   /** The peer's calls that wait for that. */
-  readonly #held: [id: number, called: string, args: never[]][] = [];
+  readonly #held: Held[] = [];
+  #heldBytes = 0;
 
   /** @internal */
   constructor(socket: Duplex, functions: Record<string, RemoteFunction>, options: MessagePortOptions) {
@@ -177,7 +190,7 @@ export class CallPort<Theirs extends Record<keyof Theirs, RemoteFunction> = AnyF
     if (typeof id !== 'number') {
       this.#foreign();
     } else if (kind === CALL && typeof first === 'string' && isArguments(second)) {
-      if (this.#full) this.#held.push([id, first, second]);
+      if (this.#full) this.#hold({ id, called: first, args: second, bytes: this.#port.handedBytes });
       else this.#begin(id, first, second);
     } else if (kind === RESULT) {
       this.#answered();
@@ -223,11 +236,20 @@ export class CallPort<Theirs extends Record<keyof Theirs, RemoteFunction> = AnyF
     this.#flow();
   }
 
+  #hold(call: Held): void {
+    this.#held.push(call);
+    this.#heldBytes += call.bytes;
+    this.#flow();
+  }
+
   /** The peer has taken the answers, or is gone. */
   #drained(): void {
     this.#full = false;
     const next = () => (this.#full ? undefined : this.#held.shift());
-    for (let call = next(); call !== undefined; call = next()) this.#begin(...call);
+    for (let call = next(); call !== undefined; call = next()) {
+      this.#heldBytes -= call.bytes;
+      this.#begin(call.id, call.called, call.args);
+    }
     this.#flow();
   }
 
@@ -237,12 +259,12 @@ export class CallPort<Theirs extends Record<keyof Theirs, RemoteFunction> = AnyF
   }
 
   /**
-   * Takes the peer's messages, or does not while the peer takes none. Where this side waits for answers it takes them all the same:
-   * else both sides might wait for each other.
+   * Takes the peer's messages, or does not while the peer takes none. Where this side waits for answers it takes them all the same,
+   * until very many calls wait: else both sides might wait for each other.
    */
   #flow(): void {
     const takes = this.#port.listenerCount('message') !== 0;
-    if (this.#full && this.#unanswered === 0) this.#port.off('message', this.#receive);
+    if (this.#full && (this.#unanswered === 0 || this.#heldBytes > MOST_HELD)) this.#port.off('message', this.#receive);
     else if (!takes) this.#port.on('message', this.#receive);
   }
 }

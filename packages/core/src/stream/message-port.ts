@@ -59,7 +59,7 @@ const portOptions = fields({ maxBytes: or(range(1, LARGEST), 2 ** 26) });
  * of the peer: objects, arrays, maps, sets, dates, bigints, errors, typed arrays, cycles; no functions, no classes.
  *
  * Everything is copied, typed arrays too: nothing can be transferred, nor shared, with another process. A typed array
- * arrives with its own bytes only, not with the rest of its buffer.
+ * arrives with its own bytes only, not with the rest of its buffer, and a resizable ArrayBuffer as one of its length.
  *
  * @param socket of {@link connect}, {@link createServer} or {@link socketOver}; any other Duplex of bytes does as well. It belongs to
  *   the port
@@ -96,7 +96,7 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
   /** The longest message that the peer takes; undefined until it has said so. */
   #peerMaxBytes: number | undefined;
   /** Messages of before that. */
-  #early: Early[] = [];
+  readonly #early: Early[] = [];
   /** Iterations that wait for a message. */
   readonly #waiting: {
     resolve: (result: IteratorResult<Received, undefined>) => void;
@@ -112,6 +112,8 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
   #ended = false;
   /** 'close' was emitted. */
   #finished = false;
+  /** @internal Bytes of the message that was handed out last. */
+  handedBytes = 0;
   #failure: Error | undefined;
 
   /** @internal */
@@ -131,7 +133,9 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
       this.#bytes.push(chunk);
       this.#deliver();
     });
-    socket.on('drain', () => this.emit('drain'));
+    socket.on('drain', () => {
+      this.#tell('drain');
+    });
     socket.on('error', (error) => {
       this.#failure ??= error;
     });
@@ -140,6 +144,13 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
       this.#deliver();
     };
     socket.on('close', over);
+    // With the peer's side the port ends, also over a socket that may be half open.
+    const ended = () => {
+      if (this.#early.length !== 0) this.#failure ??= noPort('the peer has ended, and is no message port');
+      socket.end();
+    };
+    if (socket.readableEnded) setImmediate(ended);
+    else socket.once('end', ended);
     if (socket.closed) {
       // Its events may be over.
       this.#failure = socket.errored ?? undefined;
@@ -280,31 +291,39 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
     const hello = this.#bytes.take(HELLO_BYTES);
     if (hello === undefined) return false;
     if (!hello.subarray(0, MAGIC.byteLength).equals(MAGIC)) {
-      throw new VerbsError(errno.EPROTO, 'ibv_poll_cq', {
-        text: 'the peer is no message port',
-        hint: 'both ends need messagePort(), or both callPort(), of @verbs/core/stream',
-      });
+      throw noPort('the peer is no message port');
     }
-    const max = (this.#peerMaxBytes = hello.readUInt32BE(MAGIC.byteLength));
-    let more = true;
+    const max = hello.readUInt32BE(MAGIC.byteLength);
+    const waits = this.#early.length !== 0;
+    const sent = this.#sendEarly(max);
+    this.#peerMaxBytes = max;
+    // What listeners for errors have posted meanwhile is behind what was there.
+    const more = this.#sendEarly(max) && sent;
+    if (this.#closing) this.#end();
+    else if (waits && more) this.#tell('drain');
+    return true;
+  }
+
+  /** Sends the messages that wait now. Whether the program may post more. */
+  #sendEarly(max: number): boolean {
     const early = this.#early;
-    this.#early = [];
-    for (const { message, refused } of early) {
+    let more = true;
+    for (let rest = early.length; rest > 0; rest--) {
+      const next = early.shift();
+      if (next === undefined) break;
       try {
-        more = this.#send(message, max);
+        more = this.#send(next.message, max);
       } catch (error) {
-        if (refused !== undefined) refused(error as Error);
+        if (next.refused !== undefined) next.refused(error as Error);
         else if (this.listenerCount('messageerror') !== 0) this.#tell('messageerror', error);
         else {
           this.#failure = error as Error;
           this.#closing = true;
-          break;
+          early.length = 0;
         }
       }
     }
-    if (this.#closing) this.#end();
-    else if (early.length !== 0 && more) this.#tell('drain');
-    return true;
+    return more;
   }
 
   /** The next message, if it is there and somebody takes it. */
@@ -326,6 +345,7 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
   }
 
   #hand(message: Buffer): void {
+    this.handedBytes = message.byteLength;
     let value: Received;
     try {
       checkArrayLengths(message);
@@ -367,14 +387,30 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
   }
 }
 
+function noPort(text: string): VerbsError {
+  const hint = 'both ends need messagePort(), or both callPort(), of @verbs/core/stream';
+  return new VerbsError(errno.EPROTO, 'ibv_poll_cq', { text, hint });
+}
+
+/** A chunk is short below so many bytes, and so many of them in a row are put together. */
+const SHORT = 1024;
+const MOST_SHORT = 1024;
+
 /** Chunks of a stream, and so many bytes of them at a time. They are put together when all are there. */
 class Bytes {
   #chunks: Buffer[] = [];
   #length = 0;
+  /** Short chunks at the end. */
+  #short = 0;
 
   push(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#length += chunk.byteLength;
+    // A peer may send byte by byte, and a chunk takes more than 100 bytes of the heap.
+    this.#short = chunk.byteLength < SHORT ? this.#short + 1 : 0;
+    if (this.#short < MOST_SHORT) return;
+    this.#chunks.push(Buffer.concat(this.#chunks.splice(-MOST_SHORT)));
+    this.#short = 0;
   }
 
   peek(count: number): Buffer | undefined {

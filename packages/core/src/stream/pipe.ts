@@ -42,6 +42,8 @@ export interface PipeEvents {
   end(): void;
   /** The pipe is broken. */
   failed(error: Error): void;
+  /** The program has closed the queue pair, or a parent of it. */
+  lost(): void;
 }
 
 interface Chunk {
@@ -178,11 +180,16 @@ export class BytePipe {
   probe(): void {
     const heard = this.#heard;
     this.#heard = false;
-    if (!heard && this.#idling) this.#postExtra(EXTRA.probe);
+    if (this.#qp?.closed === true) this.#lost();
+    else if (!heard && this.#idling) this.#postExtra(EXTRA.probe);
   }
 
   /** The connection has ended: what arrived before counts, and a peer that had not ended its side is gone. */
   peerGone(): void {
+    if (this.#qp?.closed === true) {
+      this.#lost();
+      return;
+    }
     this.#poll();
     this.#over(gone('the connection has ended'));
   }
@@ -239,9 +246,13 @@ export class BytePipe {
     const batch = new CompletionBatch(COMPLETIONS);
     cq.channel?.[kEvents].quiet(cq, this.#quiet);
     cq[kServe]({
-      take: () => (this.#broken || cq.closed ? undefined : this.#take(cq, batch)),
+      take: () => {
+        if (cq.closed) this.#lost();
+        return this.#broken ? undefined : this.#take(cq, batch);
+      },
       ended: (error) => {
-        if (!cq.closed) this.#fail(error as Error);
+        if (cq.closed) this.#lost();
+        else this.#fail(error as Error);
       },
     });
   }
@@ -464,10 +475,20 @@ export class BytePipe {
 
   #fail(error: Error): void {
     if (this.#broken) return;
+    // What is handed out now is not posted again: a queue pair that failed may take no request.
+    this.#receives = undefined;
     this.#deliver();
     this.#broken = true;
     this.#idle?.();
     this.#events?.failed(error);
+  }
+
+  /** Nothing moves any more, and no completion tells so. */
+  #lost(): void {
+    if (this.#broken) return;
+    this.#broken = true;
+    this.#idle?.();
+    this.#events?.lost();
   }
 }
 

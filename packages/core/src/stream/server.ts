@@ -214,11 +214,11 @@ export class SocketServer extends EventEmitter<SocketServerEvents> implements As
     const socket = new Socket({
       buffers: { slots, size },
       allowHalfOpen,
-      connect: async (end) => {
+      connect: async (end, signal) => {
         // The listener has the protection domain.
         const options = { ...this.#options };
         delete options.pd;
-        const connection = await request.accept(connectionOptions(options, end));
+        const connection = await request.accept({ ...connectionOptions(options, end), signal });
         return { connection, peer: request.privateData };
       },
     });

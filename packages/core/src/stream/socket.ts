@@ -1,8 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { addAbortSignal, Duplex } from 'node:stream';
 import { types } from 'node:util';
-import { errno } from '../base/errno.js';
-import { VerbsError } from '../base/errors.js';
 import { rangeError, typeError } from '../base/validate.js';
 import type { QueuePair } from '../qp/queue-pair.js';
 import { type Announcement, announce, announced } from './announcement.js';
@@ -23,7 +21,10 @@ const WRITE_MARK = 131_072;
  * `@verbs/rdmacm` in a few lines.
  */
 export interface SocketConnection {
-  /** The queue pair: RC, in RTS, with completion queues that serve it alone. */
+  /**
+   * The queue pair: RC, in RTS, with completion queues that serve it alone. Its rights have `AccessFlags.REMOTE_WRITE`, for the write of
+   * 0 bytes of the peer's {@link Socket.setKeepAlive}.
+   */
   qp: QueuePair;
   /** Resolves when the peer has closed the connection, or is gone. */
   disconnected: Promise<void>;
@@ -100,7 +101,7 @@ export class Socket extends Duplex {
   connecting = true;
   /** Bytes that were received. */
   bytesRead = 0;
-  /** Bytes that were written, those that wait included. */
+  /** Bytes that the pipe has taken: those that wait for that are still in the stream. */
   #sent = 0;
   readonly #start: SocketStart;
   readonly #end: SocketEnd;
@@ -111,6 +112,11 @@ export class Socket extends Duplex {
   #probe: NodeJS.Timeout | undefined;
   #probeEvery = DEFAULT_PROBE;
   #quiet = false;
+  /** By `resetAndDestroy()`. */
+  #reset = false;
+  /** 'connect' was emitted; or the peer has ended before. */
+  #announced = false;
+  #endsEarly = false;
 
   /** @internal */
   constructor(start: SocketStart) {
@@ -220,10 +226,10 @@ export class Socket extends Duplex {
 
   /**
    * Whether the peer is asked for a sign of life after so many milliseconds without one, by a write of 0 bytes. On from the
-   * start, with 10000.
+   * start, with 10000. At most 2147483647.
    */
   setKeepAlive(enable = false, delay = 0): this {
-    this.#probeEvery = enable ? (delay > 0 ? delay : DEFAULT_PROBE) : 0;
+    this.#probeEvery = enable ? (delay > 0 ? Math.min(delay, LONGEST_TIMEOUT) : DEFAULT_PROBE) : 0;
     this.#keepAlive();
     return this;
   }
@@ -250,9 +256,10 @@ export class Socket extends Duplex {
     else this.once('finish', this.destroy.bind(this));
   }
 
-  /** Ends the connection at once: the peer has an error ECONNRESET. */
+  /** Ends the connection at once: the peer has an error ECONNRESET. This side has none, as of `net.Socket`. */
   resetAndDestroy(): this {
-    return this.destroy(new VerbsError(errno.ECONNRESET, 'ibv_destroy_qp', { text: 'the socket was reset' }));
+    this.#reset = true;
+    return this.destroy();
   }
 
   /** @internal */
@@ -269,8 +276,13 @@ export class Socket extends Duplex {
         // The stream takes writes and reads from the next tick on, and an exception of a listener is an uncaught one there.
         process.nextTick(() => {
           if (this.destroyed) return;
-          this.emit('connect');
-          this.emit('ready');
+          this.#announced = true;
+          try {
+            this.emit('connect');
+            this.emit('ready');
+          } finally {
+            if (this.#endsEarly) this.read(0);
+          }
         });
       },
       (error: unknown) => {
@@ -305,19 +317,24 @@ export class Socket extends Duplex {
       },
       end: () => {
         this.push(null);
-        // Without a reader, 'end' comes all the same if nothing is left to be read.
-        this.read(0);
+        // Without a reader, 'end' comes all the same if nothing is left to be read. Who takes connections listens from 'connect' on.
+        if (this.#announced) this.read(0);
+        else this.#endsEarly = true;
       },
       failed: (error) => {
         this.destroy(error);
       },
+      lost: () => {
+        this.destroy();
+      },
     });
-    void connection.disconnected.then(() => {
+    const gone = () => {
       // What arrived before counts: the notice and the last completions come by different ways.
       setImmediate(() => {
-        if (!connection.qp.closed) this.#end.pipe.peerGone();
+        this.#end.pipe.peerGone();
       });
-    });
+    };
+    connection.disconnected.then(gone, gone);
     this.#setQuiet(this.#quiet);
     this.#keepAlive();
     this.#active();
@@ -334,9 +351,7 @@ export class Socket extends Duplex {
       callback(typeError('chunk', 'a Uint8Array or text', chunk));
       return;
     }
-    this.#active();
-    this.#sent += chunk.byteLength;
-    this.#end.pipe.write(chunk, callback);
+    this.#write(chunk, chunk.byteLength, callback);
   }
 
   /** @internal Several writes go in one message. */
@@ -344,13 +359,23 @@ export class Socket extends Duplex {
     chunks: { chunk: unknown; encoding: BufferEncoding }[],
     callback: (error?: Error | null) => void,
   ): void {
-    this.#active();
     const last = chunks.length - 1;
+    let length = 0;
     for (let i = 0; i <= last; i++) {
       const bytes = chunks[i]?.chunk as Uint8Array;
-      this.#sent += bytes.byteLength;
-      this.#end.pipe.write(bytes, i === last ? callback : undefined);
+      length += bytes.byteLength;
+      if (i === last) this.#write(bytes, length, callback);
+      else this.#end.pipe.write(bytes);
     }
+  }
+
+  /** The last bytes of a write that has so many. */
+  #write(bytes: Uint8Array, length: number, callback: (error?: Error | null) => void): void {
+    this.#active();
+    this.#end.pipe.write(bytes, (error) => {
+      this.#sent += length;
+      callback(error);
+    });
   }
 
   /** @internal */
@@ -368,7 +393,7 @@ export class Socket extends Duplex {
       connection?.close();
       pipe.close();
     };
-    if (error !== null || connection === undefined) {
+    if (error !== null || connection === undefined || this.#reset) {
       close();
     } else {
       // The peer gets what was written, and the end.

@@ -1,7 +1,7 @@
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { objectCounts, QpAttrMask, type RemoteRegion, WrOpcode } from '../../src/index.js';
+import { objectCounts, QpAttrMask, QpType, type RemoteRegion, WrOpcode } from '../../src/index.js';
 import {
   type Connection,
   dial,
@@ -245,6 +245,16 @@ describe('listen and dial', () => {
     await expect(request.accept()).rejects.toMatchObject({ code: 'EINVAL' });
   });
 
+  it('are rejected by a peer whatever it says', async () => {
+    const deep = '['.repeat(30_000) + ']'.repeat(30_000);
+    const peer = createServer((socket) => {
+      socket.on('error', () => undefined).once('data', () => socket.end(`{"rejected":true,"privateData":${deep}}\n`));
+    }).listen(0, '127.0.0.1');
+    await once(peer, 'listening');
+    await expect(dial({ port: (peer.address() as AddressInfo).port })).rejects.toMatchObject({ code: 'REJECTED' });
+    peer.close();
+  });
+
   it('can be answered after an answer that could not be sent', async () => {
     const server = await serve();
     const dialled = dial({ port: server.port });
@@ -341,6 +351,21 @@ describe('listen and dial', () => {
     await expect(dial({ port: 1, pd: {} as never })).rejects.toThrow(/^options\.pd/);
     const dialled = dial({ port: server.port, privateData: 'x'.repeat(70_000) });
     await expect(dialled).rejects.toMatchObject({ code: 'EMSGSIZE' });
+  });
+
+  it('are of a peer that tells more of itself, of a later version for instance', async () => {
+    const server = await serve({ receive: {} });
+    const cq = open().createCq(2);
+    const qp = cq.context
+      .allocPd()
+      .createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 1, maxRecvWr: 1 } });
+    const peer = connect(server.port, '127.0.0.1');
+    const receive = { slots: 4, size: 64, later: true };
+    peer.write(`${JSON.stringify({ verbs: 1, endpoint: { ...qp.endpoint(), later: true }, receive, later: true })}\n`);
+    peer.once('data', () => peer.write('{"ready":true,"later":true}\n'));
+    const accepted = kept(await (await next(server)).accept());
+    expect(accepted.peerReceive).toEqual({ slots: 4, size: 64 });
+    peer.destroy();
   });
 
   it('are not kept apart by connections that say nothing, or half a message', async () => {

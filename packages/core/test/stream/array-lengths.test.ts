@@ -81,6 +81,39 @@ describe('the lengths of arrays in a message', () => {
     }).toThrow('EPROTO');
   });
 
+  it.each([
+    ['maps', () => new Map()],
+    ['sets', () => new Set()],
+    ['objects', () => ({})],
+    ['arrays', () => []],
+    ['errors', () => new Error('')],
+    ['views', () => new Uint8Array(0)],
+    ['buffers', () => new ArrayBuffer(0)],
+    ['dates', () => new Date(0)],
+  ])('are not the only memory that small values take: %s', (_what, make) => {
+    const message = v8.serialize(Array.from({ length: 1000 }, make));
+    checkArrayLengths(message);
+    expect(() => {
+      checkArrayLengths(message, 1000 * 32);
+    }).toThrow(/^EPROTO: the peer sends a value that takes about \d+ MiB of memory, in a message of \d+ bytes/);
+  });
+
+  it('come with buffers that are not resizable any more, and keep their bytes', () => {
+    const resizable = (...bytes: number[]) => {
+      const buffer = Reflect.construct(ArrayBuffer, [bytes.length, { maxByteLength: 4_000_000 }]) as ArrayBuffer;
+      new Uint8Array(buffer).set(bytes);
+      return buffer;
+    };
+    const long = resizable(...Array.from({ length: 300 }, (_, i) => i));
+    const value = { first: resizable(1, 2, 3), again: [long, long, resizable()], text: 'behind' };
+    const message = v8.serialize(value);
+    checkArrayLengths(message);
+    const read = v8.deserialize(message) as typeof value;
+    expect(read).toEqual(value);
+    expect(read.again[0]).toBe(read.again[1]);
+    for (const buffer of [read.first, ...read.again]) expect(Reflect.get(buffer, 'resizable')).toBe(false);
+  });
+
   it('end the message of a peer before anything is allocated', async () => {
     const wire = new PassThrough();
     const port = messagePort(Duplex.from({ readable: wire, writable: new PassThrough().resume() }));

@@ -251,6 +251,30 @@ describe('a call port', () => {
     await expect.poll(() => ids, { timeout: 10_000 }).toEqual(Array.from({ length: 50 }, (_, id) => id));
   });
 
+  it('holds at most 64 MiB of calls of a peer that takes no answers, also while it waits for that peer', async () => {
+    const [client, server] = await sockets();
+    const port = callPort(server, { big: (bytes: Uint8Array) => bytes });
+    const never = port.call('never', []).catch(() => 'ended');
+    // Without a listener it reads nothing.
+    const peer = messagePort(client);
+    let posted = 0;
+    for (let id = 0; id < 200; id++) {
+      const more = peer.postMessage([0, id, 'big', [new Uint8Array(1_000_000)]]);
+      posted++;
+      if (!more && !(await Promise.race([once(peer, 'drain').then(() => true), sleep(1000, false)]))) break;
+    }
+    expect(posted).toBeGreaterThan(60);
+    expect(posted).toBeLessThan(90);
+    const ids: unknown[] = [];
+    peer.on('message', (message) => {
+      const [kind, id] = message as unknown[];
+      if (kind === 1) ids.push(id);
+    });
+    await expect.poll(() => ids.length, { timeout: 10_000 }).toBe(posted);
+    peer.close();
+    expect(await never).toBe('ended');
+  });
+
   it('ends for a peer that goes without having taken its answers', async () => {
     const [client, server] = await sockets();
     const port = callPort(server, { big: () => new Uint8Array(1_000_000) });

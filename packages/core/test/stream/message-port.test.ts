@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Duplex, PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +14,7 @@ import {
   type SocketServer,
 } from '../../src/stream/index.js';
 import { programPath, run } from '../helpers/program.js';
+import { collect } from '../shared/collect.js';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {
@@ -223,12 +225,89 @@ describe('a message port', () => {
     expect(seen).toEqual(['last words']);
   });
 
+  it('ends with the peer over sockets that may be half open', async () => {
+    const server = createServer({ allowHalfOpen: true }).listen();
+    closers.push(() => server[Symbol.asyncDispose]());
+    await once(server, 'listening');
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const one = messagePort(connect({ port: server.port, allowHalfOpen: true }));
+    const [socket] = await accepted;
+    const two = messagePort(socket);
+    one.postMessage('last words');
+    const closed = once(one, 'close');
+    one.close();
+    const seen: unknown[] = [];
+    for await (const value of two) seen.push(value);
+    expect(seen).toEqual(['last words']);
+    await closed;
+
+    const over = new PassThrough();
+    over.end();
+    await once(over.resume(), 'end');
+    await once(messagePort(Duplex.from({ readable: over, writable: new PassThrough().resume() })), 'close');
+  });
+
+  it('sends all that was posted early where a listener for an error closes the port, or posts', async () => {
+    for (const act of ['close', 'post']) {
+      const [client, server] = await sockets();
+      const one = messagePort(client);
+      const errors: Error[] = [];
+      one.on('error', (error) => errors.push(error));
+      one.on('messageerror', () => {
+        if (act === 'close') one.close();
+        else one.postMessage('last');
+      });
+      for (const value of [new Uint8Array(2000), 'second', 'third']) one.postMessage(value);
+      const two = messagePort(server, { maxBytes: 1000 });
+      const seen = [await next(two), await next(two)];
+      if (act === 'post') seen.push(await next(two));
+      else await once(one, 'close');
+      expect(seen).toEqual(act === 'post' ? ['second', 'third', 'last'] : ['second', 'third']);
+      expect(errors).toEqual([]);
+    }
+  });
+
+  it('holds a message that comes byte by byte in not much more memory than its own', async () => {
+    const wire = new PassThrough();
+    const port = messagePort(Duplex.from({ readable: wire, writable: new PassThrough().resume() }));
+    const { socket } = port;
+    const value = { bytes: randomBytes(200_000), text: 'behind' };
+    const message = v8.serialize(value);
+    const head = Buffer.from('verbsmp1\x04\0\0\0\0\0\0\0', 'latin1');
+    head.writeUInt32BE(message.byteLength, 12);
+    const all = Buffer.concat([head, message]);
+    const got = next(port);
+    const used = async () => {
+      await collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = await used();
+    const last = all.byteLength - 1;
+    for (let at = 0; at < last; at++) socket.emit('data', Buffer.from(all.subarray(at, at + 1)));
+    // 100 bytes a chunk would be 20 MB.
+    expect((await used()) - before).toBeLessThan(8e6);
+    socket.emit('data', all.subarray(last));
+    expect(await got).toEqual(value);
+  });
+
   it('tells a peer that is no port: both of them', async () => {
     const [client, server] = await sockets();
     const port = messagePort(client);
     server.write('HTTP/1.1 200 OK\r\n');
     const [error] = (await once(port, 'error')) as [Error];
     expect(error.message).toMatch(/EPROTO: the peer is no message port/);
+  });
+
+  it('fails where the peer ends without having told what it is, and messages wait', async () => {
+    const [client, server] = await sockets();
+    const port = messagePort(client);
+    port.postMessage('nobody gets this');
+    server.resume().end();
+    expect(await once(port, 'error')).toMatchObject([{ code: 'EPROTO' }]);
+    const [other, silent] = await sockets();
+    const idle = messagePort(other);
+    silent.resume().end();
+    await once(idle, 'close');
   });
 
   it('takes the bytes of a foreign peer for what they are: errors, never a crash', async () => {

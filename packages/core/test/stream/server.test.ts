@@ -1,6 +1,9 @@
 import { getEventListeners, once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createServer, type SocketServer } from '../../src/stream/index.js';
+import { QpType } from '../../src/index.js';
+import { connect, createServer, type SocketServer } from '../../src/stream/index.js';
+import { open } from '../helpers/devices.js';
 
 /** A server whose port is taken. */
 async function hindered(): Promise<{ server: SocketServer; port: number; errors: Error[] }> {
@@ -51,6 +54,42 @@ describe('a server', () => {
       controller.abort();
       await closed;
       expect(server.listening).toBe(false);
+    }
+  });
+
+  it('does not wait for a peer that falls silent while it is accepted', async () => {
+    const server = createServer().listen();
+    await once(server, 'listening');
+    const cq = open().createCq(2);
+    const qp = cq.context
+      .allocPd()
+      .createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap: { maxSendWr: 1, maxRecvWr: 1 } });
+    const peer = connectTcp(server.port, '127.0.0.1').on('error', () => undefined);
+    onTestFinished(() => {
+      peer.destroy();
+    });
+    const hello = { verbs: 1, endpoint: qp.endpoint(), privateData: 'verbs-stream/1 16x4096' };
+    peer.write(`${JSON.stringify(hello)}\n`);
+    // It answers, and waits for what never comes.
+    await once(peer, 'data');
+    expect(server.connections).toBe(1);
+    const began = Date.now();
+    await server[Symbol.asyncDispose]();
+    expect(Date.now() - began).toBeLessThan(5000);
+  });
+
+  it('gives a socket before its events, of a peer that ends at once too', async () => {
+    const events: string[] = [];
+    const server = createServer({ allowHalfOpen: true }, (socket) => {
+      for (const name of ['end', 'close']) socket.on(name, () => events.push(name));
+      socket.on('end', () => socket.end());
+    }).listen();
+    onTestFinished(() => server[Symbol.asyncDispose]());
+    await once(server, 'listening');
+    for (let i = 0; i < 5; i++) {
+      const client = connect({ port: server.port });
+      client.once('connect', () => client.destroy());
+      await expect.poll(() => events.splice(0), { interval: 20 }).toEqual(['end', 'close']);
     }
   });
 

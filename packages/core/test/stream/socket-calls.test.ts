@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import process from 'node:process';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -62,6 +63,89 @@ describe('a socket', () => {
     await sleep(60);
     expect(early).toBe(false);
     client.destroy();
+  });
+
+  it('counts the bytes that were written once, also those that wait', async () => {
+    const sockets: Socket[] = [];
+    const port = await serve((socket) => sockets.push(socket.pause()), { slots: 8, size: 4096 });
+    const client = connect({ port });
+    for (let i = 0; i < 10; i++) client.write(Buffer.alloc(50_000));
+    expect(client.bytesWritten).toBe(500_000);
+    await once(client, 'connect');
+    await sleep(50);
+    expect(client.writableLength).toBeGreaterThan(0);
+    expect(client.bytesWritten).toBe(500_000);
+    sockets[0]?.resume();
+    client.end('x');
+    await once(client, 'finish');
+    expect(client.bytesWritten).toBe(500_001);
+  });
+
+  it('has no error of its own reset, as a socket of node:net', async () => {
+    const codes: unknown[] = [];
+    const port = await serve((socket) => {
+      socket.on('error', ({ code }: NodeJS.ErrnoException) => codes.push(code));
+    });
+    const client = connect({ port });
+    await once(client, 'connect');
+    client.resetAndDestroy();
+    await once(client, 'close');
+    expect(client.errored).toBeNull();
+    await expect.poll(() => codes).toEqual(['ECONNRESET']);
+  });
+
+  it.each(['context', 'queue pair'])(
+    'closes when the program closes its %s, and so does the other end',
+    async (what) => {
+      const others: Promise<unknown>[] = [];
+      const port = await serve((socket) => {
+        socket.setKeepAlive(true, 50).on('error', () => undefined);
+        others.push(new Promise((closed) => socket.once('close', closed)));
+      });
+      const ctx = open();
+      const client = connect({ port, pd: ctx.allocPd() });
+      await once(client, 'connect');
+      client.setKeepAlive(true, 50);
+      await expect.poll(() => others.length).toBe(1);
+      const closed = once(client, 'close');
+      if (what === 'context') ctx.close();
+      else client.qp?.close();
+      await closed;
+      expect(client.errored).toBeNull();
+      await others[0];
+    },
+  );
+
+  it('ends with a connection whose manager fails, and has one probe at a time', async () => {
+    const port = await serve((socket) => socket.on('error', () => undefined));
+    let fails: (reason: Error) => void = () => undefined;
+    const socket = socketOver({
+      connect: async ({ prepare, cap, announcement }) => {
+        const connection = await dial({ port, cap, prepare, privateData: announcement });
+        const { qp, privateData: peer } = connection;
+        const disconnected = new Promise<void>((_, reject) => (fails = reject));
+        return {
+          connection: {
+            qp,
+            disconnected,
+            close: () => {
+              connection.close();
+            },
+          },
+          peer,
+        };
+      },
+    });
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => warnings.push(warning);
+    process.on('warning', warned);
+    await once(socket, 'connect');
+    socket.setKeepAlive(true, 2 ** 40);
+    const failed = once(socket, 'error');
+    fails(new Error('of the manager'));
+    expect(await failed).toMatchObject([{ code: 'ECONNRESET' }]);
+    process.off('warning', warned);
+    expect(warnings).toEqual([]);
   });
 
   it.each([Infinity, 2 ** 31, NaN, -1])('refuses a timeout of %d', async (milliseconds) => {
