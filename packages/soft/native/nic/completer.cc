@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 
 #include "nic/base/limits.h"
 #include "nic/core/completion.h"
@@ -95,17 +96,17 @@ void acknowledge_progress(Core& core, Qp& qp, std::uint32_t una, Nanos now) {
   req.retries_left = qp.attr.retry_cnt;
   req.rnr_retries_left = qp.attr.rnr_retry;
   req.rnr_naks = 0;
+  // A copy of what the peer was not ready for has come when it was.
+  if (std::exchange(req.waiting_rnr, false)) core.timers.cancel(qp);
   // A late acknowledgement may overtake the retransmission.
   if (psn_before(req.send_psn, una)) rewind(qp, una);
   auto& outstanding = req.outstanding;
   while (!outstanding.empty() && psn_before(outstanding.front().last_psn, una)) outstanding.erase(outstanding.begin());
-  if (!req.waiting_rnr) {
-    if (una == req.max_psn) {
-      req.refers = false;
-      core.timers.cancel(qp);
-    } else {
-      restart_ack_timer(core, qp, now);
-    }
+  if (una == req.max_psn) {
+    req.refers = false;
+    core.timers.cancel(qp);
+  } else {
+    restart_ack_timer(core, qp, now);
   }
   if (req.position != qp.sq.tail || qp.draining) core.active.add(qp);
 }
@@ -115,6 +116,7 @@ void acknowledge_progress(Core& core, Qp& qp, std::uint32_t una, Nanos now) {
 // was lost too, and starts another one within the same ACK timeout.
 void handle_loss(Core& core, Qp& qp, Nanos now) {
   const RequesterState& req = qp.req;
+  if (req.waiting_rnr) return;  // everything is sent again when the peer may be ready, and not before
   if (!req.recovering) return retry(core, qp, now);
   if (!psn_before(req.send_psn, req.recovery_psn)) retransmit(core, qp);
 }
@@ -124,6 +126,7 @@ void handle_rnr_nak(Core& core, Qp& qp, std::uint32_t psn, std::uint8_t timer_co
   RequesterState& req = qp.req;
   ++core.counters.rcvd_rnr_err;
   ++req.rcvd_rnr_err;
+  if (req.waiting_rnr) return;  // of another copy of the packet: nothing was sent since
   // The peer is reachable: earlier losses no longer count against the path.
   req.retries_left = qp.attr.retry_cnt;
   if (qp.attr.rnr_retry != kInfiniteRnr) {

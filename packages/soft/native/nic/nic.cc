@@ -89,10 +89,10 @@ std::size_t Scheduler::send(Qp& qp, std::size_t budget, Nanos now) {
 // first event after its request for that of the request (ib_send_lat -e does).
 std::size_t Scheduler::serve(Qp& qp, std::size_t budget, Nanos now) {
   const bool responses_first = qp.send_cq != nullptr && qp.send_cq->armed();
-  std::size_t sent = responses_first ? send_responses(core_, qp, budget) : 0;
+  // Not all: those to a long READ of the peer would hold up the requests.
+  std::size_t sent = responses_first ? send_responses(core_, qp, budget - budget / 2) : 0;
   if (sent < budget) sent += send(qp, budget - sent, now);
-  if (responses_first || sent >= budget || qp.resp.responses.empty()) return sent;
-  sent += send_responses(core_, qp, budget - sent);
+  if (sent < budget && !qp.resp.responses.empty()) sent += send_responses(core_, qp, budget - sent);
   return sent;
 }
 

@@ -40,7 +40,8 @@ using wire::Operation;
 constexpr std::uint32_t kReadPiece = 16;
 // The requester asks for an acknowledgement at the end of each message, at least once in kAckEvery packets, and
 // kAcksPerWindow times a congestion window: the window slides, and the packet after a lost one soon shows the gap. An
-// unsignaled message asks only if no packet asked for kAckRequestInterval, which is shorter than the first probe.
+// unsignaled message asks only if no packet asked for kAckRequestInterval, which is shorter than the first probe, or if
+// what comes next waits for the answer.
 constexpr std::uint32_t kAckEvery = 16;
 constexpr std::uint32_t kAcksPerWindow = 4;
 constexpr Nanos kAckRequestInterval = 500'000;
@@ -80,10 +81,17 @@ std::uint32_t max_in_flight(const Qp& qp) {
 
 std::uint32_t ack_interval(const Qp& qp) { return std::clamp(max_in_flight(qp) / kAcksPerWindow, 1u, kAckEvery); }
 
-bool requests_ack(const Qp& qp, const SendWqe& wqe, bool last, Nanos now) {
+// Whether somebody waits for the answer to the request that is sent now: a local one behind it, the draining, or a
+// program that has no room for the next one.
+bool is_waited_for(Qp& qp) {
+  const std::uint32_t next = qp.req.position + 1;
+  return qp.draining || (next == qp.sq.tail ? qp.sq.full() : info_of(qp.sq.at(next).opcode).is_local());
+}
+
+bool requests_ack(Qp& qp, const SendWqe& wqe, bool last, Nanos now) {
   if (!qp.is_reliable()) return false;
   if (qp.req.since_ack_request >= ack_interval(qp)) return true;
-  return last && (qp.signals(wqe) || now >= qp.req.ack_request_due);
+  return last && (qp.signals(wqe) || now >= qp.req.ack_request_due || is_waited_for(qp));
 }
 
 // Moves the state past a packet that was sent and takes `psns` PSNs.
@@ -216,6 +224,7 @@ void send_read_request(Core& core, Qp& qp) {
   packet.bth.solicited = refers || (again && small && req.refers && req.by_payload == 0);
   packet.send(0);
   req.refers |= refers;
+  req.since_ack_request = 0;  // the response acknowledges what is before it
   req.outstanding.push_back({req.send_psn, psn_add(req.send_psn, count - 1)});
   advance(core, qp, count);
 }
@@ -236,6 +245,7 @@ bool send_single(Core& core, Qp& qp) {
   packet.bth.psn = req.send_psn;
   packet.bth.ack_req = true;
   packet.send(size);
+  req.since_ack_request = 0;
   req.outstanding.push_back({req.send_psn, req.send_psn});
   advance(core, qp, 1);
   return true;
@@ -406,15 +416,41 @@ void arm_probe(Core& core, Qp& qp, Nanos now) {
   core.timers.arm(qp, std::min(now + delay, req.ack_deadline));
 }
 
-// The packet that a probe sends again: the last one. If that asks for a response of several packets (a READ), the probe
+// The packet that asks for an answer again: the last one. If that asks for a response of several packets (a READ), it
 // asks for all of them that are missing, not for the last: a responder that keeps its place in the READ, such as the
 // kernel's soft-RoCE, would move it there, and then drop every request for earlier data.
-std::uint32_t probe_psn(const RequesterState& req) {
+std::uint32_t psn_to_repeat(const RequesterState& req) {
   const std::uint32_t last = psn_add(req.send_psn, kPsnMask);
   if (req.outstanding.empty()) return last;
   const OutstandingResponse& response = req.outstanding.back();
   if (response.last_psn != last) return last;
   return psn_before(response.first_psn, req.una_psn) ? req.una_psn : response.first_psn;
+}
+
+// Of a long response it asks for a part only. The rest is still due: what comes next is what came next before.
+void send_last_again(Core& core, Qp& qp, Nanos now) {
+  RequesterState& req = qp.req;
+  const std::size_t outstanding = req.outstanding.size();
+  const std::uint32_t next = req.send_psn;
+  seek(qp, psn_to_repeat(req));
+  req.round_trip.discard();
+  req.since_ack_request = kAckEvery;  // it asks for an acknowledgement
+  // If its memory is gone, the ACK timeout fails the request.
+  (void)send_packet(core, qp, now);
+  seek(qp, next);
+  req.outstanding.resize(outstanding);
+}
+
+// Whether all that is left waits for the answers to earlier requests, which have not asked for one. One that fails here
+// is in no hurry: a probe asks, if there are any.
+bool waits_unasked(Qp& qp) {
+  const RequesterState& req = qp.req;
+  if (req.since_ack_request == 0 || !qp.is_reliable()) return false;
+  if (req.una_psn == req.max_psn || req.send_psn != req.max_psn) return false;
+  if (qp.draining) return req.send_psn == req.next_psn;
+  if (req.position == qp.sq.tail) return false;
+  const SendWqe& next = qp.sq.at(req.position);
+  return info_of(next.opcode).is_local() || (next.error != IBV_WC_SUCCESS && qp.attr.timeout == 0);
 }
 
 }  // namespace
@@ -443,15 +479,8 @@ void probe(Core& core, Qp& qp, Nanos now) {
   arm_probe(core, qp, now);
   core.active.add(qp);
   if (!psn_before(req.una_psn, req.send_psn)) return;  // a retransmission is due that has not been sent yet
-  const std::size_t outstanding = req.outstanding.size();
-  const std::uint32_t next = req.send_psn;
-  seek(qp, probe_psn(req));
-  req.round_trip.discard();
-  req.recovery_psn = next;            // a NAK to the probe counts even while retransmitting
-  req.since_ack_request = kAckEvery;  // the probe asks for an acknowledgement
-  // If its memory is gone, the ACK timeout fails the request.
-  if (!send_packet(core, qp, now)) seek(qp, next);
-  req.outstanding.resize(outstanding);
+  req.recovery_psn = req.send_psn;                     // a NAK to the probe counts even while retransmitting
+  send_last_again(core, qp, now);
 }
 
 std::size_t send_requests(Core& core, Qp& qp, std::size_t budget, Nanos now) {
@@ -468,6 +497,10 @@ std::size_t send_requests(Core& core, Qp& qp, std::size_t budget, Nanos now) {
       break;
     }
     if (result == Step::kSent) ++count;
+  }
+  if (count < budget && waits_unasked(qp)) {
+    send_last_again(core, qp, now);
+    ++count;
   }
   // Also after an earlier call that sent packets and then had no memory for the timer.
   const bool unanswered = psn_before(qp.req.una_psn, qp.req.send_psn);

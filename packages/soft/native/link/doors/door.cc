@@ -113,6 +113,8 @@ int Doorkeeper::start() {
       pthread_setname_np(thread_.native_handle(), "verbs-doors");
     } catch (const std::system_error&) {
       error = EAGAIN;
+    } catch (const std::bad_alloc&) {
+      error = ENOMEM;
     }
   }
   if (error != 0) abandon();
@@ -135,6 +137,10 @@ void Doorkeeper::abandon() {
 
 int Doorkeeper::add(const std::shared_ptr<Door::State>& door, int listener) {
   const std::lock_guard life(life_);
+  {
+    const std::lock_guard lock(mutex_);
+    doors_.reserve(doors_.size() + 1);  // so that no thread stays without a door when there is no memory
+  }
   if (const int error = start()) return error;
   int error = 0;
   {
@@ -384,9 +390,13 @@ void close_elsewhere(int fd) {
 }
 
 std::size_t closing_elsewhere() {
-  Closer& closer = process_instance<Closer>();
-  const std::lock_guard lock(closer.mutex);
-  return closer.waiting.size() + closer.closing;
+  try {
+    Closer& closer = process_instance<Closer>();
+    const std::lock_guard lock(closer.mutex);
+    return closer.waiting.size() + closer.closing;
+  } catch (const std::bad_alloc&) {
+    return 0;  // it has not been made yet
+  }
 }
 
 }  // namespace verbs::soft::link

@@ -62,7 +62,12 @@ int Tap::open(const std::string& name, std::uint32_t mtu, std::shared_ptr<Ethern
     close(fd);
     return error;
   }
-  tap->reset(new Tap(fd, std::move(to), std::move(notify)));
+  try {
+    tap->reset(new Tap(fd, std::move(to), std::move(notify)));
+  } catch (...) {  // there is no memory: the interface goes with its descriptor
+    close(fd);
+    throw;
+  }
   return 0;
 }
 

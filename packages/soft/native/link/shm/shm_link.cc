@@ -199,10 +199,12 @@ bool ShmLink::put(Outgoing& outgoing, std::span<const std::uint8_t> frame, Frame
 }
 
 // The process is there, and has not responded yet. A frame by the network may come to another one, if sockets come and
-// go meanwhile. False: nobody is there, or too many frames wait.
+// go meanwhile. False: nobody is there, or too many frames wait, or it refers to memory: before there is a connection,
+// nothing takes that back.
 bool ShmLink::keep_early(std::pair<const Target, Peer>* entry, std::span<const std::uint8_t> frame,
                          FrameForm form) const {
   if (entry == nullptr || entry->second.knocking < 0 || entry->second.early.size() >= kMostEarly) return false;
+  if (form == FrameForm::kReferring) return false;
   // One that is stopped holds nobody up, and has what comes by the network when it goes on.
   if (!entry->first.forwarding && clock_() - entry->second.knocked_at > kEarly) return false;
   const auto keep = [&] {

@@ -70,6 +70,7 @@ int GroupSockets::join(const wire::Gid& group) {
   if (std::any_of(sockets_.begin(), sockets_.end(), [&](const Socket& known) { return known.group == group; })) {
     return 0;
   }
+  sockets_.reserve(sockets_.size() + 1);  // without memory there is no socket that nobody closes
   const bool ipv4 = group.is_ipv4();
   const int fd = socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return errno;

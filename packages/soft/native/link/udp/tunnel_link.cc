@@ -72,6 +72,7 @@ int TunnelLink::listen(const wire::Tunnel& tunnel) {
     ++socket->listeners;
     return 0;
   }
+  sockets_.reserve(sockets_.size() + 1);
   const std::uint8_t protocol = protocol_of(tunnel);
   const int type = protocol == kUdp ? SOCK_DGRAM : SOCK_RAW;
   const int fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);

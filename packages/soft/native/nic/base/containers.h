@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -198,14 +199,21 @@ struct TimerSlot {
 
 class TimerHeap {
  public:
-  // `slot` stays where it is until remove().
+  // For so many slots: arm() needs no memory then. A timer that has none would never be due.
+  void make_room(std::size_t slots) {
+    if (slots > heap_.capacity()) heap_.reserve(std::max(slots, 2 * heap_.capacity()));
+  }
+
+  // `slot` stays where it is until remove(). Without memory (std::bad_alloc) it has no deadline.
   void arm(TimerSlot& slot, Nanos deadline) {
-    slot.deadline = deadline;
-    if (deadline == kNever || (slot.heap_index != 0 && slot.queued <= deadline)) return;
     if (slot.heap_index == 0) {
+      if (deadline == kNever) return;
       heap_.push_back(&slot);
       slot.heap_index = static_cast<std::uint32_t>(heap_.size());
+      slot.queued = kNever;
     }
+    slot.deadline = deadline;
+    if (slot.queued <= deadline) return;
     slot.queued = deadline;
     up(slot.heap_index - 1);
   }

@@ -202,6 +202,8 @@ constexpr ReasonInfo kReasonTable[] = {
      "keep further ones in the program until messages have taken some, or create the queue with a larger max_num_tags"},
     {Reason::kTagHandle, "tag_handle", "no tagged buffer of the queue ever had the handle {handle:x}",
      "give tm.handle as IBV_WR_TAG_ADD has set it"},
+    {Reason::kHandlePort, "handle_port", "the address handle is of port {handle}, and the queue pair of port {own}",
+     "create the handle with the port_num of the queue pair"},
     {Reason::kOtherState, "other_state", "cur_qp_state says {given:state}, and the queue pair is in {state:state}",
      "look at the state of the queue pair (ibv_query_qp)"},
     {Reason::kNoTransition, "no_transition",

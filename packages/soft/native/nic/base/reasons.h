@@ -99,6 +99,7 @@ enum class Reason : std::uint8_t {
   kTagOperation,
   kTagListFull,
   kTagHandle,
+  kHandlePort,
   // A change of state, or an address, is refused.
   kOtherState,
   kNoTransition,

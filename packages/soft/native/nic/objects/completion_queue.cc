@@ -1,6 +1,7 @@
 #include "nic/objects/completion_queue.h"
 
 #include <cerrno>
+#include <new>
 
 #include "nic/base/containers.h"
 
@@ -95,7 +96,12 @@ void Cq::notify(EventSink& events) {
   if (!is_moderated()) return fire(events);
   ++unreported_;
   if (unreported_ >= moderation_count_) return fire(events);
-  if (unreported_ == 1) timers_.arm(*this, now_ + moderation_period_);
+  if (unreported_ != 1) return;
+  try {
+    timers_.arm(*this, now_ + moderation_period_);
+  } catch (const std::bad_alloc&) {  // for the timer: who completes a request goes on, and the event comes at once
+    fire(events);
+  }
 }
 
 void Cq::fire(EventSink& events) {
@@ -118,6 +124,7 @@ int CqTable::create(std::uint64_t cqe, void* owner, Cq** cq, const CqOptions& op
   if (cqe < 1 || cqe > most) return refuse(EINVAL, {Reason::kCqEntries, {cqe, most}});
   auto made = std::make_unique<Cq>(static_cast<int>(cqe), options, owner, now_, timers_);
   Cq* raw = made.get();
+  timers_.make_room(table_.size() + 1);
   const std::uint32_t index = table_.insert(std::move(made));
   if (index == 0) return refuse(ENOMEM, {Reason::kObjectLimit, {table_.limit()}});
   raw->handle = index;

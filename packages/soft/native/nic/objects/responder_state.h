@@ -104,9 +104,10 @@ struct Response {
   // A queue pair has room for many, so they are small.
   Kind kind = Kind::kAck;
   std::uint8_t syndrome = wire::kAckUnlimitedCredits;
-  bool first = true;       // READ: nothing sent yet
-  bool may_refer = false;  // READ: to the payload
-  std::uint32_t psn = 0;   // next to send
+  bool first : 1 = true;       // READ: nothing sent yet
+  bool may_refer : 1 = false;  // READ: to the payload
+  bool again : 1 = false;      // to a request that came again
+  std::uint32_t psn = 0;       // next to send
   std::uint32_t msn = 0;
   std::uint32_t last_psn = 0;   // READ: of its last packet; else psn
   std::uint32_t rkey = 0;       // READ
@@ -114,8 +115,9 @@ struct Response {
   const Pd* pd = nullptr;       // READ: the PD that the key must belong to
   std::uint64_t source = 0;     // READ: the address of what comes next; atomic: the value before it
 
-  // Uses one of the responder's max_dest_rd_atomic resources.
-  bool takes_resource() const { return kind == Kind::kRead || kind == Kind::kAtomic; }
+  bool has_result() const { return kind == Kind::kRead || kind == Kind::kAtomic; }
+  // Uses one of the responder's max_dest_rd_atomic resources. The requester does not count what the network doubles.
+  bool takes_resource() const { return has_result() && !again; }
 };
 static_assert(sizeof(Response) <= 40);
 
@@ -157,7 +159,7 @@ class ResponseQueue {
 
   // kMerged: an unsent acknowledgement or NAK covers the new one. kFull: dropped, so the requester asks again.
   Push push(const Response& response) {
-    if (!response.takes_resource() && count_ > 0) {
+    if (!response.has_result() && count_ > 0) {
       Response& last = at(count_ - 1);
       if (last.kind == Response::Kind::kAck) {
         if (psn_before(last.psn, response.psn)) last = response;
@@ -171,12 +173,23 @@ class ResponseQueue {
     return Push::kQueued;
   }
 
+  // The response to a request that came again, in front of those to later requests. Those stay: the network may have
+  // doubled this one request, and the requester does not ask for them again. False: there is no room, or a response has
+  // begun.
+  bool insert(const Response& response) {
+    if (count_ == ring_.size() || (count_ > 0 && !front().first)) return false;
+    std::uint32_t place = count_++;
+    for (; place > 0 && psn_before(response.psn, at(place - 1).psn); --place) at(place) = at(place - 1);
+    at(place) = response;
+    if (response.takes_resource()) ++resources_;
+    return true;
+  }
+
   // The READ or atomic response packet with `psn` is queued and not sent yet.
   bool holds(std::uint32_t psn) {
     for (std::uint32_t i = 0; i < count_; ++i) {
       const Response& response = at(i);
-      if (response.takes_resource() && !psn_before(psn, response.psn) && !psn_before(response.last_psn, psn))
-        return true;
+      if (response.has_result() && !psn_before(psn, response.psn) && !psn_before(response.last_psn, psn)) return true;
     }
     return false;
   }

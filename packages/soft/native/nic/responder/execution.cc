@@ -205,19 +205,16 @@ bool may_read(Core& core, const Qp& qp, const wire::Reth& reth) {
 }
 
 // The requester says whether the response may refer to its payload (requester.cc).
-bool queue_read(Core& core, Qp& qp, const wire::Reth& reth, std::uint32_t psn, bool may_refer) {
-  if (is_out_of_resources(qp)) return false;
-  const std::uint32_t last = psn_add(psn, response_packets(qp, reth.length) - 1);
-  return queue_response(core, qp,
-                        {.kind = Response::Kind::kRead,
-                         .may_refer = may_refer,
-                         .psn = psn,
-                         .msn = qp.resp.msn,
-                         .last_psn = last,
-                         .rkey = reth.rkey,
-                         .remaining = reth.length,
-                         .pd = qp.remote_pd,
-                         .source = reth.address});
+Response make_read(const Qp& qp, const wire::Reth& reth, std::uint32_t psn, bool may_refer) {
+  return {.kind = Response::Kind::kRead,
+          .may_refer = may_refer,
+          .psn = psn,
+          .msn = qp.resp.msn,
+          .last_psn = psn_add(psn, response_packets(qp, reth.length) - 1),
+          .rkey = reth.rkey,
+          .remaining = reth.length,
+          .pd = qp.remote_pd,
+          .source = reth.address};
 }
 
 }  // namespace
@@ -235,7 +232,7 @@ void execute_read(Core& core, Qp& qp, const Packet& packet) {
   }
   const std::uint32_t psn = resp.expected_psn;
   resp.msn = psn_add(resp.msn, 1);
-  if (!queue_read(core, qp, reth, psn, packet.bth.solicited)) {
+  if (is_out_of_resources(qp) || !queue_response(core, qp, make_read(qp, reth, psn, packet.bth.solicited))) {
     resp.msn = psn_add(resp.msn, kPsnMask);
     return;  // more than the requester may have outstanding: dropped, it comes again
   }
@@ -262,10 +259,9 @@ void execute_read_again(Core& core, Qp& qp, const Packet& packet) {
     }
     return;
   }
-  ResponseQueue& responses = qp.resp.responses;
-  if (responses.holds(packet.bth.psn)) return;
-  responses.drop_from(packet.bth.psn);
-  if (queue_read(core, qp, reth, packet.bth.psn, packet.bth.solicited) && by_payload) entry->remove_referred(end);
+  if (qp.resp.responses.holds(packet.bth.psn)) return;
+  const Response response = make_read(qp, reth, packet.bth.psn, packet.bth.solicited);
+  if (queue_response_again(core, qp, response) && by_payload) entry->remove_referred(end);
 }
 
 namespace {

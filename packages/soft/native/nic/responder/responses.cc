@@ -94,6 +94,18 @@ bool queue_response(Core& core, Qp& qp, const Response& response) {
   return result != ResponseQueue::Push::kFull;
 }
 
+// Where those to later requests cannot stay behind it, they go: the requester sees the gap, and asks again.
+bool queue_response_again(Core& core, Qp& qp, Response response) {
+  ResponseQueue& responses = qp.resp.responses;
+  response.again = true;
+  if (responses.insert(response)) {
+    core.active.add(qp);
+    return true;
+  }
+  responses.drop_from(response.psn);
+  return queue_response(core, qp, response);
+}
+
 void queue_ack(Core& core, Qp& qp, std::uint32_t psn) {
   if (qp.resp.responses.merge_ack(psn, qp.resp.msn)) {
     core.active.add(qp);
@@ -228,12 +240,9 @@ void respond_and_cache(Core& core, Qp& qp, const Packet& packet, std::uint64_t o
 }
 
 void replay(Core& core, Qp& qp, const Packet& packet) {
-  ResponseQueue& responses = qp.resp.responses;
   const ReplayEntry* entry = qp.resp.replay_cache.find(packet.bth.psn, packet.bth.opcode);
-  if (entry == nullptr || responses.holds(entry->psn)) return;
-  responses.drop_from(packet.bth.psn);
-  if (is_out_of_resources(qp)) return;
-  queue_response(core, qp, make_response(qp, packet.info, entry->psn, entry->original));
+  if (entry == nullptr || qp.resp.responses.holds(entry->psn)) return;
+  queue_response_again(core, qp, make_response(qp, packet.info, entry->psn, entry->original));
 }
 
 }  // namespace verbs::soft::nic

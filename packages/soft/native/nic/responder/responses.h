@@ -9,6 +9,9 @@ namespace verbs::soft::nic {
 // Queues a response behind the unsent ones. False when there is no room: the requester asks again.
 bool queue_response(Core& core, Qp& qp, const Response& response);
 
+// Queues the response of a READ or an atomic to a request that came again. False as for queue_response().
+bool queue_response_again(Core& core, Qp& qp, Response response);
+
 // Acknowledges every request packet up to and including `psn`.
 void queue_ack(Core& core, Qp& qp, std::uint32_t psn);
 

@@ -93,6 +93,10 @@ int fill_datagram(Core& core, Qp& qp, const ibv_send_wr& wr) {
     }
     if (!core.config.rules.any_domains_handle) return refuse_later(qp);
   }
+  // The packet would leave by the queue pair's port, from the address of another one (IBV_DEVICE_UD_AV_PORT_ENFORCE).
+  if (ah->port_num != qp.attr.port_num) {
+    return refuse(core, qp, wr, EINVAL, {Reason::kHandlePort, {ah->port_num, qp.attr.port_num}});
+  }
   Datagram& datagram = qp.sq.datagram(qp.sq.tail);
   datagram.path = ah->path;
   datagram.path.source_port = core.port_of(qp).source_port(ah->path.flow_label, qp.number, qp.number);

@@ -254,6 +254,7 @@ int QpControl::create(const QpParts& parts, ibv_qp_init_attr* attr, void* owner,
   if (raw->xrcd != nullptr) raw->srq_sges.resize(static_cast<std::size_t>(core_.config.limits.max_srq_sge));
   NumberSource* const numbers = core_.config.numbers;
   if (numbers != nullptr && !numbers->extend_to(core_.qps.next_new())) return ENOMEM;
+  core_.timers.make_room(core_.qps.size() + 1);
   const bool first_of_frames = raw->type == IBV_QPT_RAW_PACKET && core_.raw_qps == 0;
   if (first_of_frames) core_.config.steering->use(true);
   const std::uint32_t index = core_.qps.insert(std::move(made));

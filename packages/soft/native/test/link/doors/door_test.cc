@@ -13,17 +13,21 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "link/doors/local_socket.h"
+#include "test/abi/support/failing_new.h"
 #include "test/link/shm/shm_end.h"
 #include "test/link/support/lingering_socket.h"
 #include "test/refused_calls.h"
+#include "verbs_soft_boundary.h"
 
 using namespace verbs::soft::link;
 using namespace verbs::soft::link::test;
 using namespace verbs::soft::test;
+using verbs::soft::contain;
 namespace wire = verbs::soft::wire;
 
 namespace {
@@ -190,6 +194,28 @@ TEST_CASE("the end of a door waits for no visitor, and its name is free then") {
 }
 
 #ifndef __SANITIZE_THREAD__  // which ends a forked child that starts a thread
+TEST_CASE("without memory there is no door, and nothing is left of it") {
+  if (!kAllocationsCanFail) return;
+  const std::string name = "verbs-door-test." + std::to_string(getpid()) + ".memory";
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const Door::Receive receive = [] { return std::make_unique<EchoVisit>(); };
+  const auto before = descriptors();
+  for (int nth = 1;; ++nth) {
+    CAPTURE(nth);
+    std::unique_ptr<Door> door;
+    fail_allocation(nth);
+    const int error =
+        contain([&] { return Door::open(name, kBudget, receive, &door); }, [](int failed) { return failed; });
+    fail_allocation(0);
+    if (error == 0) break;
+    REQUIRE(error == ENOMEM);
+    REQUIRE(descriptors() == before);
+  }
+}
+
 TEST_CASE("a forked child has a door of its own, and its parent's goes on" * doctest::skip(kAgain)) {
   const EchoDoor parent;
   const int silent = parent.visit();

@@ -113,6 +113,35 @@ TEST_CASE("references that wait for room are those of their time") {
   CHECK(puller.results == std::vector<bool>{false, true});
 }
 
+TEST_CASE("what refers to memory does not wait for a peer to come back") {
+  std::shared_ptr<NumberRanges> numbers;  // frames to a process that shares its address wait until it has responded
+  REQUIRE(NumberRanges::claim(&numbers) == 0);
+  End a, b;
+  a.link.reset();
+  REQUIRE(ShmLink::open(a.address, a.next, virtual_clock, &a.link, {.numbers = numbers}) == 0);
+  a.send_to(b, 1);
+  a.link->flush();
+  REQUIRE(b.receive().size() == 1);
+  b.link.reset();
+  REQUIRE(ShmLink::open(b.address, b.next, virtual_clock, &b.link) == 0);
+  const std::uint64_t value = 0x1122334455667788;
+  refer(a, b, {reference_to(&value, sizeof value), reference_to(&value, sizeof value)});
+  CHECK(a.link->counters().dropped == 1);
+  a.link->revoke_references();  // … of a connection that is not there yet
+  Puller puller(2 * sizeof value);
+  REQUIRE(eventually([&] {
+    a.look();
+    b.link->prepare_sleep();
+    b.link->receive(puller, 8);
+    return a.has_met(b);
+  }));
+  a.send_to(b, 2);
+  a.link->flush();
+  b.link->prepare_sleep();
+  b.link->receive(puller, 8);
+  CHECK(puller.results.empty());
+}
+
 TEST_CASE("a process that does not prove its memory is not read") {
   End b;
   const wire::Gid source = new_address();

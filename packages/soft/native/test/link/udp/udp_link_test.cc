@@ -7,12 +7,17 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
+#include "test/abi/support/failing_new.h"
 #include "test/link/support/memory_link.h"
+#include "verbs_soft_boundary.h"
 #include "wire/icrc.h"
 
 using namespace verbs::soft::link;
 using namespace verbs::soft::link::test;
+using namespace verbs::soft::test;
+using verbs::soft::contain;
 namespace wire = verbs::soft::wire;
 
 namespace {
@@ -209,6 +214,24 @@ TEST_CASE("the first link that opens an address claims it") {
 TEST_CASE("an address of another machine cannot be opened") {
   std::unique_ptr<UdpLink> link;
   CHECK(UdpLink::open(ipv4_gid(192, 0, 2, 1), {.port = free_port(false)}, &link) == EADDRNOTAVAIL);
+}
+
+TEST_CASE("without memory no group is joined, and no socket is left of it") {
+  if (!kAllocationsCanFail) return;
+  const auto link = open_link(ipv4_gid(127, 0, 0, 1), free_port(false));
+  const wire::Gid group = ipv4_gid(239, 1, 2, 3);
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = descriptors();
+  fail_allocation(1);
+  const int error = contain([&] { return link->join(group); }, [](int failed) { return failed; });
+  fail_allocation(0);
+  CHECK(error == ENOMEM);
+  CHECK(descriptors() == before);
+  CHECK(link->join(group) == 0);
+  CHECK(descriptors() == before + 1);
 }
 
 TEST_CASE("a route is asked of the kernel") {

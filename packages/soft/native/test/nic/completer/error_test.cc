@@ -200,6 +200,44 @@ TEST_CASE("RNR: a late receive is in time, a missing one is not") {
   }
 }
 
+TEST_CASE("a receiver that is not ready has all the time that it asked for, and one retry for it") {
+  constexpr Nanos kAsked = 10'240 * kMicrosecond;
+  Connection connection;
+  connection.rnr_retry = 1;
+  connection.min_rnr_timer = 20;
+  connection.timeout = 14;
+  ErrorPair pair(connection);
+  const ibv_sge from = sge_of(pair.near.data(), 64, pair.local), to = sge_of(pair.far.data(), 64, pair.remote);
+  const auto send = [&] { REQUIRE(post_send(pair.net.a, pair.qa, {.sges = {from}}) == 0); };
+  REQUIRE(post_recv(pair.net.b, pair.qb, 1, {to}) == 0);
+  send();  // the NIC measures the round trip
+  pair.net.run();
+  REQUIRE(pair.net.a.poll().size() == 1);
+  link::FaultPlan plan;
+  std::size_t count = 1;
+  SUBCASE("a report of loss comes behind its answer") {
+    plan.nth = 3;
+    plan.reorder = 1;
+    plan.reorder_delay = 500 * kMicrosecond;
+    pair.net.a.faults.set_plan(plan);
+    count = 4;
+  }
+  SUBCASE("its answers are late, and more than one") {
+    plan.delay = 3 * kMillisecond;
+    pair.net.b.faults.set_plan(plan);
+  }
+  const Nanos begin = pair.net.now;
+  for (std::size_t i = 0; i < count; ++i) send();
+  pair.net.run(begin + 8 * kMillisecond);
+  CHECK(pair.net.a.poll().empty());
+  for (std::size_t i = 0; i < count; ++i) REQUIRE(post_recv(pair.net.b, pair.qb, 1, {to}) == 0);
+  pair.net.run();
+  const std::vector<ibv_wc> done = pair.net.a.poll();
+  REQUIRE(done.size() == count);
+  for (const ibv_wc& wc : done) CHECK(wc.status == IBV_WC_SUCCESS);
+  CHECK(pair.net.now - begin > kAsked);
+}
+
 TEST_CASE("a silent peer is given up after retry_cnt repetitions, within (retry_cnt + 1) timeouts") {
   for (const std::uint8_t retries : {0, 1, 7}) {
     Connection connection;

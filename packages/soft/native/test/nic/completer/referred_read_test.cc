@@ -173,6 +173,24 @@ TEST_CASE("a response that is lost is asked for again") {
   CHECK(net.b.nic->counters().duplicate_request > 0);
 }
 
+TEST_CASE("a response of many packets that is lost comes long before the ACK timeout, with one READ at a time") {
+  ReferredRead net({.mtu = IBV_MTU_4096, .timeout = 18, .rd_atomic = 1});  // 1.07 s
+  Send write = net.request(64 + 5000);                                     // by which the NIC measures the round trip
+  write.opcode = IBV_WR_RDMA_WRITE;
+  REQUIRE(post_send(net.a, net.qa, write) == 0);
+  net.run();
+  REQUIRE(net.a.poll().size() == 1);
+  const Nanos begin = net.now;
+  REQUIRE(post_send(net.a, net.qa, net.request(200'000)) == 0);
+  net.a.nic->scheduler().pump(net.now);
+  net.b.cable.unplugged = true;
+  net.run(net.now + kMicrosecond);
+  net.b.cable.unplugged = false;
+  net.run();
+  CHECK(net.a.poll().at(0).status == IBV_WC_SUCCESS);
+  CHECK(net.now - begin < 100 * kMillisecond);
+}
+
 TEST_CASE("the application gets memory back only when no requester uses what it reads there") {
   ReferredRead net;
   ibv_wc_status expected = IBV_WC_RETRY_EXC_ERR;

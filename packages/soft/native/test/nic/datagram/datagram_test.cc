@@ -117,6 +117,20 @@ TEST_CASE("a datagram longer than the MTU is a local length error") {
   CHECK(pair.qa->state == IBV_QPS_SQE);
 }
 
+TEST_CASE("a datagram does not leave by one port from the address of another") {
+  DatagramPair pair;
+  pair.ah->port_num = 2;
+  CHECK(pair.send(64) == EINVAL);
+  CHECK(pair.net.a.poll().empty());
+  const nic::ReasonEvent* event = pair.net.a.nic->reasons().find_last(
+      [](const nic::ReasonEvent& each) { return each.place == nic::Place::kPostSend; });
+  REQUIRE(event != nullptr);
+  CHECK(event->why.reason == nic::Reason::kHandlePort);
+  pair.ah->port_num = 1;
+  CHECK(pair.send(64) == 0);
+  CHECK(pair.net.a.poll().size() == 1);
+}
+
 TEST_CASE("the upper bits of a flow label and a dlid are ignored, unless the port is strict") {
   for (const bool strict : {false, true}) {
     CAPTURE(strict);

@@ -4,8 +4,10 @@
 #include <cerrno>
 
 #include "nic/objects/completion_queue.h"
+#include "test/abi/support/failing_new.h"
 
 using namespace verbs::soft::nic;
+using namespace verbs::soft::test;
 
 namespace {
 
@@ -64,6 +66,18 @@ TEST_CASE("moderation raises its event when the period after the first completio
   bench.push();
   bench.pass(5000);
   CHECK(bench.events == 1);  // not armed again
+}
+
+TEST_CASE("without memory for the period's timer the event comes at once") {
+  if (!kAllocationsCanFail) return;
+  Bench bench;
+  bench.cq.moderate(3, 5000);
+  bench.cq.arm(false);
+  fail_allocation(1);
+  bench.push();
+  CHECK(allocation_failed());
+  CHECK(bench.events == 1);
+  CHECK(bench.cq.pending() == 1);
 }
 
 TEST_CASE("moderation counts only completions that would raise the event, and is off without a count or a period") {

@@ -2,13 +2,16 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "nic/base/containers.h"
 #include "nic/base/limits.h"
 #include "nic/objects/queue_pair.h"
+#include "test/abi/support/failing_new.h"
 
 using namespace verbs::soft::nic;
+using namespace verbs::soft::test;
 
 TEST_CASE("PSNs compare across the wrap") {
   CHECK(psn_add(0xffffff, 1) == 0);
@@ -48,6 +51,24 @@ TEST_CASE("timers come up in order, whatever was re-armed, cancelled or removed"
   CHECK(heap.expire(999) == nullptr);
   CHECK(heap.expire(1000) == &slots[0]);
   CHECK(heap.next() == kNever);
+}
+
+TEST_CASE("a timer for which there was no memory is not armed, and can be armed again") {
+  if (!kAllocationsCanFail) return;
+  TimerHeap timers;
+  TimerSlot slot;
+  bool thrown = false;
+  fail_allocation(1);
+  try {
+    timers.arm(slot, 5);
+  } catch (const std::bad_alloc&) {
+    thrown = true;
+  }
+  CHECK(thrown);
+  CHECK(slot.deadline == kNever);
+  CHECK(timers.next() == kNever);
+  timers.arm(slot, 7);
+  CHECK(timers.expire(7) == &slot);
 }
 
 TEST_CASE("a table hands out indices up to its limit, and a freed one rests") {
