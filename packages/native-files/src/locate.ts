@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isOurs } from './owners.js';
-import { searchPlaces, workingDirectory } from './places.js';
+import { isOurs, searchPlaces, workingDirectory } from './places.js';
 import { requireFrom } from './require.js';
 import { runningTarget, targetName } from './target.js';
 

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isOurs } from './owners.js';
-import { searchPlaces } from './places.js';
+import { isOurs, searchPlaces } from './places.js';
 import { requireFrom } from './require.js';
 
 /**

@@ -68,6 +68,16 @@ rdma_cm_id* resolved(rdma_event_channel* channel, rdma_port_space ps) {
   return id;
 }
 
+// The identifier that a listener gets for the client's request.
+rdma_cm_id* request_of(rdma_cm_id* client, rdma_event_channel* of_listener) {
+  REQUIRE(rdma_connect(client, nullptr) == 0);
+  rdma_cm_event* event = take(of_listener);
+  REQUIRE(event);
+  rdma_cm_id* request = event->id;
+  rdma_ack_cm_event(event);
+  return request;
+}
+
 // A request of the same process that comes after them has come: messages keep their order.
 void await_all_before(rdma_event_channel* of_client) {
   Events events;
@@ -77,11 +87,7 @@ void await_all_before(rdma_event_channel* of_client) {
   REQUIRE(rdma_bind_addr(listener, reinterpret_cast<sockaddr*>(&own)) == 0);
   REQUIRE(rdma_listen(listener, 1) == 0);
   rdma_cm_id* client = resolved(of_client, RDMA_PS_UDP);
-  REQUIRE(rdma_connect(client, nullptr) == 0);
-  rdma_cm_event* event = take(events);
-  REQUIRE(event);
-  rdma_cm_id* request = event->id;
-  rdma_ack_cm_event(event);
+  rdma_cm_id* request = request_of(client, events);
   end(client);
   CHECK(rdma_destroy_id(request) == 0);
   CHECK(rdma_destroy_id(listener) == 0);
@@ -243,11 +249,7 @@ TEST_CASE("what happens to a request before it is accepted is told to nobody, an
   Events events, of_client;
   rdma_cm_id* listener = new_listener(events);
   rdma_cm_id* client = resolved(of_client, RDMA_PS_TCP);
-  REQUIRE(rdma_connect(client, nullptr) == 0);
-  rdma_cm_event* event = take(events);
-  REQUIRE(event);
-  rdma_cm_id* request = event->id;
-  rdma_ack_cm_event(event);
+  rdma_cm_id* request = request_of(client, events);
   end(client);
   check_silence(events, 800);
   // Nor is one that was withdrawn before the program has heard of it.
@@ -257,6 +259,7 @@ TEST_CASE("what happens to a request before it is accepted is told to nobody, an
   end(client);
   await_all_before(of_client);
   REQUIRE(fcntl(static_cast<rdma_event_channel*>(events)->fd, F_SETFL, O_NONBLOCK) == 0);
+  rdma_cm_event* event = nullptr;
   CHECK(rdma_get_cm_event(events, &event) == -1);
   CHECK(errno == EAGAIN);
   rdma_conn_param param{};

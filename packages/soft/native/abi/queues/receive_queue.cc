@@ -20,6 +20,7 @@ int detach(Wq* wq) {
   const int error = control(wq->ibv.context, [&](nic::Nic& nic, link::Nanos) {
     const int failure = nic.receive_queues().destroy(wq->nic);
     if (failure == 0) wq->live.end();
+    if (failure != 0) explain_use(wq->ibv.context, nic, nic::Place::kDestroyWq, failure, wq->nic->holders);
     return failure;
   });
   if (error != 0) return error;
@@ -126,8 +127,11 @@ int destroy_rwq_ind_table(ibv_rwq_ind_table* ibv) {
   if (const int error = retirement.begin(ibv)) return error;
   ibv_context* context = ibv->context;
   IndTable* table = of(ibv);
-  const int error =
-      control(context, [&](nic::Nic& nic, link::Nanos) { return nic.receive_queues().release_table(&table->nic); });
+  const int error = control(context, [&](nic::Nic& nic, link::Nanos) {
+    const int failure = nic.receive_queues().release_table(&table->nic);
+    if (failure != 0) explain_use(context, nic, nic::Place::kDestroyIndTable, failure, table->nic.users);
+    return failure;
+  });
   if (error != 0) return error;
   of(context)->handles.remove(ibv);
   delete table;
