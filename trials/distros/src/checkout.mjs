@@ -13,14 +13,14 @@ import { root as checkout } from '../../../tools/setup/src/paths.mjs';
 const needed = 'git g++ make nodejs npm python3';
 
 /**
- * A command of the README in a fresh clone.
+ * Commands of the README, one after the other in one fresh clone, as a reader of it types them.
  * @param {Root} root
  * @param {Release} release
- * @param {'npm run demo' | 'npm test'} command
+ * @param {'checkout' | 'tests'} check the first command, or both
  * @returns {Result}
  */
-export function checkCheckout(root, { suite }, command) {
-  const check = command === 'npm test' ? 'tests' : 'checkout';
+export function checkCheckout(root, { suite }, check) {
+  const commands = check === 'tests' ? 'npm run demo && npm test' : 'npm run demo';
   // Debian 12 has Node 18; this machine's own set-up is that test.
   if (suite === 'bookworm') return { check, text: "its Node is older than the packages' least", failures: [] };
   const folder = mkdtempSync(join(tmpdir(), 'verbs-checkout-'));
@@ -31,12 +31,12 @@ export function checkCheckout(root, { suite }, command) {
       `apt-get -q install -y ${needed}`,
       `git -c safe.directory='*' clone -q ${checkout} ${folder}/verbs`,
       `cd ${folder}/verbs`,
-      command,
+      commands,
     ].join(' && ');
     const [program, ...args] = root.enter('sh', '-c', script);
     // It takes long: its output is there while it runs.
     const { status } = spawnSync(program ?? '', args, { stdio: ['ignore', 2, 2] });
-    const text = `${command}: exit ${String(status)} after ${Math.round((Date.now() - started) / 1000)} s`;
+    const text = `${commands}: exit ${String(status)} after ${Math.round((Date.now() - started) / 1000)} s`;
     return { check, text, failures: status === 0 ? [] : [text] };
   } finally {
     rmSync(folder, { recursive: true, force: true });
