@@ -1,6 +1,8 @@
+import { constants } from 'node:buffer';
 import { errno } from '../base/errno.js';
 import { VerbsError } from '../base/errors.js';
-import { fields, or, range } from '../base/fields.js';
+import { type Check, fields, or, range } from '../base/fields.js';
+import { rangeError } from '../base/validate.js';
 
 /** The buffers of one end of a socket. */
 export interface SocketBuffers {
@@ -14,6 +16,17 @@ export interface SocketBuffers {
 export type Announcement = Required<SocketBuffers>;
 
 export const BUFFER_FIELDS = { slots: or(range(8, 1024), 16), size: or(range(256, 1 << 24), 131_072) };
+
+/** A check of options that have BUFFER_FIELDS. The buffers are one region. */
+export function withBuffers<T extends Announcement>(check: Check<T>): Check<T> {
+  return (value, path) => {
+    const options = check(value, path);
+    const { slots, size } = options;
+    const most = Math.floor(constants.MAX_LENGTH / slots);
+    if (size > most) throw rangeError(`${path}.size`, `at most ${most} with ${slots} slots`, size);
+    return options;
+  };
+}
 
 const PROTOCOL = 'verbs-stream/1';
 const FORM = /^verbs-stream\/1 (\d{1,4})x(\d{1,8})$/;

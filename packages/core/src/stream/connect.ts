@@ -4,7 +4,7 @@ import { abortSignal } from '../base/wait-options.js';
 import { kindOf } from '../lifetime/resource.js';
 import type { ProtectionDomain } from '../device/protection-domain.js';
 import { dial } from '../rendezvous/dial.js';
-import { BUFFER_FIELDS, type SocketBuffers } from './announcement.js';
+import { BUFFER_FIELDS, type SocketBuffers, withBuffers } from './announcement.js';
 import { Socket, type SocketConnection, type SocketEnd } from './socket.js';
 
 /** The options of a socket, of either side. */
@@ -44,7 +44,7 @@ export const SOCKET_FIELDS = {
   connectTimeout: or(range(1, 0x7fffffff), 10_000),
 };
 
-const connectOptions = fields({ ...SOCKET_FIELDS, port: range(1, 65_535), host: unchecked });
+const connectOptions = withBuffers(fields({ ...SOCKET_FIELDS, port: range(1, 65_535), host: unchecked }));
 
 /** The options of a connection of the rendezvous that a socket goes over. */
 export function connectionOptions(
@@ -116,12 +116,14 @@ export interface SocketOverOptions extends SocketBuffers {
   signal?: AbortSignal;
 }
 
-const overOptions = fields({
-  ...BUFFER_FIELDS,
-  connect: unchecked,
-  allowHalfOpen: SOCKET_FIELDS.allowHalfOpen,
-  signal: SOCKET_FIELDS.signal,
-});
+const overOptions = withBuffers(
+  fields({
+    ...BUFFER_FIELDS,
+    connect: unchecked,
+    allowHalfOpen: SOCKET_FIELDS.allowHalfOpen,
+    signal: SOCKET_FIELDS.signal,
+  }),
+);
 
 /**
  * A socket over a connection that the program makes, for instance one of `@verbs/rdmacm`. Both ends are made like this.

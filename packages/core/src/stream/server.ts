@@ -4,7 +4,7 @@ import { onAbort } from '../base/abort.js';
 import { fields, or, range } from '../base/fields.js';
 import { typeError } from '../base/validate.js';
 import { listen, type Request, type Server as Listener } from '../rendezvous/listen.js';
-import { announced } from './announcement.js';
+import { announced, withBuffers } from './announcement.js';
 import { connectionOptions, SOCKET_FIELDS, type SocketOptions } from './connect.js';
 import { Socket } from './socket.js';
 
@@ -35,7 +35,7 @@ const text = (value: unknown, path: string): string => {
   return value;
 };
 
-const serverOptions = fields(SOCKET_FIELDS);
+const serverOptions = withBuffers(fields(SOCKET_FIELDS));
 const listenOptions = fields({
   port: or(range(0, 65_535), 0),
   host: or(text, '127.0.0.1'),

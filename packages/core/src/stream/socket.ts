@@ -88,7 +88,8 @@ export class SocketEnd {
  * over an RC queue pair. Made by {@link connect}, {@link createServer} and {@link socketOver}.
  *
  * A writer is slowed down by a reader that is slow, by credits; bytes are copied once on each side, and cross the wire in
- * messages of up to `size` bytes. A peer that is killed is an error ECONNRESET.
+ * messages of up to `size` bytes. A peer that is killed is an error ECONNRESET. 'close' has an argument: whether there was
+ * an error.
  *
  * @example
  * import { connect } from '@verbs/core/stream';
@@ -124,6 +125,8 @@ export class Socket extends Duplex {
     super({
       allowHalfOpen,
       decodeStrings: true,
+      // By _destroy(), with its argument.
+      emitClose: false,
       readableHighWaterMark: READ_MARK,
       writableHighWaterMark: WRITE_MARK,
     });
@@ -406,6 +409,8 @@ export class Socket extends Duplex {
       });
     }
     callback(error);
+    // Behind 'error', as of `net.Socket`.
+    process.nextTick(() => this.emit('close', error !== null));
   }
 
   #setQuiet(quiet: boolean): this {

@@ -81,17 +81,18 @@ describe('a socket', () => {
     expect(client.bytesWritten).toBe(500_001);
   });
 
-  it('has no error of its own reset, as a socket of node:net', async () => {
-    const codes: unknown[] = [];
+  it('has no error of its own reset, and says in close whether there was one, as a socket of node:net', async () => {
+    const events: unknown[] = [];
     const port = await serve((socket) => {
-      socket.on('error', ({ code }: NodeJS.ErrnoException) => codes.push(code));
+      socket.on('error', ({ code }: NodeJS.ErrnoException) => events.push(code));
+      socket.on('close', (hadError: boolean) => events.push(hadError));
     });
     const client = connect({ port });
     await once(client, 'connect');
     client.resetAndDestroy();
-    await once(client, 'close');
+    expect(await once(client, 'close')).toEqual([false]);
     expect(client.errored).toBeNull();
-    await expect.poll(() => codes).toEqual(['ECONNRESET']);
+    await expect.poll(() => events).toEqual(['ECONNRESET', true]);
   });
 
   it.each(['context', 'queue pair'])(

@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -325,6 +326,17 @@ describe('a socket', () => {
     expect(() => connect({ port: 1, slot: 9 } as never)).toThrow('options.slot is not known here');
     expect(() => connect({ port: 1, slots: 2 })).toThrow('options.slots must be an integer from 8 to 1024');
   });
+
+  // From version 22 on, Node.js itself has room for the largest.
+  it.skipIf(constants.MAX_LENGTH > 2 ** 34)(
+    'refuses buffers that are larger than any of Node.js (of version 20)',
+    () => {
+      const options = { slots: 1024, size: 2 ** 24 };
+      const refusal = /^options\.size must be at most \d+ with 1024 slots; received 16777216$/;
+      expect(() => createServer(options)).toThrow(refusal);
+      expect(() => connect({ port: 1, ...options })).toThrow(refusal);
+    },
+  );
 
   it('leaves nothing behind, however it ends', async () => {
     const { stdout, stderr } = await run(programPath('socket-churn.mjs'), { nodeArgs: ['--expose-gc'] });
