@@ -143,30 +143,26 @@ export interface InitOptions {
   access?: AccessFlags;
   /** UD: datagrams must carry it, 32 bits. Required there. */
   qkey?: number;
-  /** Which of the port's partition keys, an index; default 0. */
+  /** Which of the port's partition keys, an index; default 0. Not of RAW_PACKET. */
   pkeyIndex?: number;
 }
 
-const initOptions = fields({
-  portNum: or(u8(), 1),
-  access: maybe(u31()),
-  qkey: maybe(u32()),
-  pkeyIndex: or(u16(), 0),
-});
+const port = { portNum: or(u8(), 1) };
+const keyed = { ...port, pkeyIndex: or(u16(), 0) };
+const connectedInit = fields({ ...keyed, access: or(u31(), DEFAULT_ACCESS) });
+const datagramInit = fields({ ...keyed, qkey: u32() });
+const rawOptions = fields(port);
 
-/** The step to INIT. */
+/** The step to INIT. An option of another type of queue pair is refused as one that is misspelt. */
 export function initStep(value: InitOptions, qpType: number): QpAttr {
-  const { portNum, access, qkey, pkeyIndex } = initOptions(value, 'options');
   const qpState = QpState.INIT;
-  if (qpType === QpType.RAW_PACKET) return { qpState, portNum };
-  if (qpType !== QpType.UD) return { qpState, pkeyIndex, portNum, qpAccessFlags: access ?? DEFAULT_ACCESS };
-  if (qkey === undefined) throw typeError('options.qkey', 'a number, as UD needs it', undefined);
-  return { qpState, pkeyIndex, portNum, qkey };
+  if (qpType === QpType.RAW_PACKET) return { qpState, ...rawOptions(value, 'options') };
+  if (qpType === QpType.UD) return { qpState, ...datagramInit(value, 'options') };
+  const { access: qpAccessFlags, ...rest } = connectedInit(value, 'options');
+  return { qpState, ...rest, qpAccessFlags };
 }
 
-const activateOptions = fields({ qkey: u32(), portNum: or(u8(), 1), psn: or(u24(), 0), pkeyIndex: or(u16(), 0) });
-
-const rawOptions = fields({ portNum: or(u8(), 1) });
+const activateOptions = fields({ ...keyed, qkey: u32(), psn: or(u24(), 0) });
 
 /** The steps from RESET, or from INIT, to RTS of a queue pair without a peer. */
 export function activateSteps(value: unknown, qpType: number, inInit: boolean): QpAttr[] {

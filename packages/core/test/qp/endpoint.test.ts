@@ -120,6 +120,12 @@ describe('init', () => {
     expect(() => {
       qp.init();
     }).toThrow(/^options\.qkey/);
+    expect(() => {
+      qp.init({ qkey: QKEY, access: AccessFlags.REMOTE_READ });
+    }).toThrow('options.access is not known here; known are portNum, pkeyIndex, qkey');
+    expect(() => {
+      createQp(b).init({ qkey: QKEY });
+    }).toThrow('options.qkey is not known here; known are portNum, pkeyIndex, access');
     qp.init({ qkey: QKEY });
     qp.postRecv({ sgList: [{ mr: b.mr }] });
     qp.activate({ qkey: QKEY });
