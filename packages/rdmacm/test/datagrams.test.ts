@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import {
   type CmEvent,
   type CmId,
+  type ConnectionError,
   createEventChannel,
   type DatagramService,
   type EventChannel,
@@ -89,10 +90,15 @@ it('a datagram service rejects a lookup with its private data; nobody answers at
   const server = keep(listenDatagrams({ library }));
   const rejected = lookup({ port: portOf(server), library });
   (await server.request()).reject({ privateData: 'not today' });
-  await expect(rejected).rejects.toMatchObject({ code: 'UNREACHABLE', syscall: 'rdma_connect' });
+  const error = await rejected.catch((caught: unknown) => caught as ConnectionError);
+  expect(error).toMatchObject({ code: 'REJECTED', reason: 'CONSUMER_DEFINED', status: 2, syscall: 'rdma_connect' });
+  expect(text((error as ConnectionError).privateData ?? bytes(''))).toBe('not today');
   const { port } = server.address();
   server.close();
-  await expect(lookup({ port, library, timeout: 10_000 })).rejects.toMatchObject({ syscall: 'rdma_connect' });
+  await expect(lookup({ port, library, timeout: 10_000 })).rejects.toMatchObject({
+    ...{ code: 'REJECTED', reason: 'INVALID_SERVICE_ID', syscall: 'rdma_connect' },
+    message: expect.stringMatching(/nobody listens at that address and port/) as string,
+  });
 });
 
 it('members of a multicast group get what is sent to it, until they leave', async () => {

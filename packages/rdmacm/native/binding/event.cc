@@ -61,8 +61,8 @@ bool of_multicast(rdma_cm_event_type event) {
 }
 
 // Those that carry parameters. In other events the union may hold anything.
-bool has_param(rdma_cm_event_type event) {
-  switch (event) {
+bool has_param(const rdma_cm_event& event) {
+  switch (event.event) {
     case RDMA_CM_EVENT_CONNECT_REQUEST:
     case RDMA_CM_EVENT_CONNECT_RESPONSE:
     case RDMA_CM_EVENT_REJECTED:
@@ -70,6 +70,9 @@ bool has_param(rdma_cm_event_type event) {
     case RDMA_CM_EVENT_DISCONNECTED:
     case RDMA_CM_EVENT_MULTICAST_JOIN:
       return true;
+    case RDMA_CM_EVENT_UNREACHABLE:
+      // The answer that rejects a lookup. Without an answer the status is an error.
+      return event.status > 0 && event.id && event.id->qp_type == IBV_QPT_UD;
     default:
       return false;
   }
@@ -115,7 +118,7 @@ Napi::Value get_cm_event(const Napi::CallbackInfo& info) {
   result.Set("id", key_of(env, event->id));
   result.Set("listenId", key_of(env, event->listen_id));
   if (static_cast<int>(event->event) == kUserEvent) result.Set("arg", big(env, argument_of(*event)));
-  if (!has_param(event->event)) return result;
+  if (!has_param(*event)) return result;
   if (of_multicast(event->event) || (event->id && event->id->qp_type == IBV_QPT_UD)) {
     // The private data of a multicast event is the context of the join.
     result.Set("ud", write_ud_param(env, event->param.ud, !of_multicast(event->event)));

@@ -25,11 +25,11 @@ export interface ConnectionErrorOptions extends VerbsErrorOptions {
  * }
  */
 export class ConnectionError extends VerbsError {
-  /** Of REJECTED: the name of the {@link RejectReason}; CONSUMER_DEFINED is the peer's program. */
+  /** Of REJECTED: the name of the {@link RejectReason}, also of a lookup's; CONSUMER_DEFINED is the peer's program. */
   declare readonly reason?: string;
   /** Of REJECTED: what the peer sent, filled with zeros up to the room of the message. */
   declare readonly privateData?: Uint8Array;
-  /** The event's status: a negative errno, or the number of the reason. */
+  /** The event's status: a negative errno, or the number of the reason; of a lookup the status of its answer, IBTA's SIDR_REP. */
   declare readonly status?: number;
 
   /** @internal */
@@ -40,8 +40,9 @@ export class ConnectionError extends VerbsError {
       if (value !== undefined) Object.defineProperty(this, name, { value, enumerable: true });
     };
     set('status', event.status);
-    if (event.name !== 'REJECTED') return;
-    set('reason', enumName(RejectReason, event.status));
+    const reason = rejection(event);
+    if (reason === undefined) return;
+    set('reason', reason);
     set('privateData', (event.conn ?? event.ud)?.privateData);
   }
 }
@@ -51,6 +52,21 @@ Object.defineProperty(ConnectionError.prototype, 'name', {
   configurable: true,
   writable: true,
 });
+
+/** What the statuses of SIDR_REP are called for connections. */
+const LOOKUP_REASONS: Partial<Record<number, RejectReason>> = {
+  1: RejectReason.INVALID_SERVICE_ID,
+  2: RejectReason.CONSUMER_DEFINED,
+  3: RejectReason.NO_QP,
+};
+
+/** Why the peer rejected the request, if it did. The kernel calls the peer of a rejected lookup unreachable, although it answered. */
+function rejection({ name, status, ud }: CmEvent): string | undefined {
+  if (name === 'REJECTED') return enumName(RejectReason, status);
+  if (name !== 'UNREACHABLE' || status <= 0 || ud === undefined) return undefined;
+  const reason = LOOKUP_REASONS[status];
+  return reason === undefined ? `SIDR_REP ${status}` : enumName(RejectReason, reason);
+}
 
 const TEXTS: Partial<Record<CmEvent['name'], string>> = {
   ADDR_ERROR: 'the address was not resolved',
@@ -64,14 +80,14 @@ const TEXTS: Partial<Record<CmEvent['name'], string>> = {
 /** The error of an event that another one was expected for. */
 export function failureOf(event: CmEvent, syscall: string, detail: string, hint?: string): ConnectionError {
   const { name, status } = event;
-  if (name === 'REJECTED') {
-    const program = status === RejectReason.CONSUMER_DEFINED;
-    const nobody = status === RejectReason.INVALID_SERVICE_ID;
-    const why = enumName(RejectReason, status);
+  const reason = rejection(event);
+  if (reason !== undefined) {
+    const program = reason === 'CONSUMER_DEFINED';
+    const nobody = reason === 'INVALID_SERVICE_ID';
     return new ConnectionError(errno.ECONNREFUSED, syscall, {
       event,
-      code: name,
-      text: program ? "the peer's program rejected the request" : `the request was rejected (${why})`,
+      code: 'REJECTED',
+      text: program ? "the peer's program rejected the request" : `the request was rejected (${reason})`,
       detail,
       hint: nobody ? 'nobody listens at that address and port' : undefined,
     });
