@@ -21,9 +21,13 @@ if (method === 'serve') {
   service.listen('rpc');
   console.log('serving');
   for await (const { peer, data } of service) {
-    const { id, method: name, args: given } = value(data) as { id: number; method: string; args: string[] };
-    const result = methods.get(name)?.(...given);
-    await service.send(bytes(result === undefined ? { id, error: `no method ${name}` } : { id, result }), peer);
+    try {
+      const { id, method: name, args: given } = value(data) as { id: number; method: string; args: string[] };
+      const result = methods.get(name)?.(...given);
+      await service.send(bytes(result === undefined ? { id, error: `no method ${name}` } : { id, result }), peer);
+    } catch (error) {
+      console.error(error); // it was no call, or the host did not wait for the answer
+    }
   }
 } else {
   const client = new Endpoint({ device });

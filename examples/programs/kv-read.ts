@@ -16,15 +16,15 @@ const [command, port, ...args] = process.argv.slice(2);
 const pd = openDevice().allocPd();
 if (command === 'serve') {
   const table = pd.allocMr(SLOTS * SLOT, AccessFlags.REMOTE_READ);
-  for (const [key, value] of args.map((pair) => pair.split('='))) {
-    const place = places(key ?? '').find((offset) => table.bytes[offset] === 0);
-    new TextEncoder().encodeInto(JSON.stringify([key, value]), table.bytes.subarray(place, (place ?? 0) + SLOT));
+  for (const [key = '', ...value] of args.map((pair) => pair.split('='))) {
+    const place = places(key).find((offset) => table.bytes[offset] === 0) ?? 0;
+    new TextEncoder().encodeInto(JSON.stringify([key, value.join('=')]), table.bytes.subarray(place, place + SLOT));
   }
   const server = await listen({ port: Number(port), pd, privateData: table.remote() });
   console.log(`serving on port ${server.port}`);
   for await (const request of server) {
-    const connection = await request.accept();
-    void connection.disconnected.finally(connection.close.bind(connection));
+    const accepted = request.accept().then((client) => client.disconnected.finally(client.close.bind(client)));
+    void accepted.catch(console.error); // a client may give up
   }
 } else {
   const connection = await dial({ port: Number(port), pd });

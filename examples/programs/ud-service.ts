@@ -15,7 +15,8 @@ const messages = receiver(qp, { slots: 64, size: 1024 });
 const [qpn, gid, text = ''] = process.argv.slice(2);
 if (qpn === undefined || gid === undefined) {
   console.log(`node ud-service.ts ${qp.qpNum} ${ctx.defaultGid().gid} TEXT`);
-  for await (const message of messages) await message.reply(message.text().toUpperCase());
+  // Capitals may be longer than a message.
+  for await (const message of messages) await message.reply(message.text().toUpperCase()).catch(console.error);
 } else {
   const request = pd.allocMr(1024, 0);
   const { written: length } = new TextEncoder().encodeInto(text, request.bytes);

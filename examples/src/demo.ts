@@ -46,8 +46,9 @@ function readSettings(): Settings | undefined {
   const seed = Number(values.seed);
   if (!Number.isSafeInteger(seed) || seed < 0)
     throw new UsageError(`--seed is ${values.seed}: a whole number is needed`);
-  const [file = nodeItself()] = positionals;
-  return { file: resolve(file), capture: resolve(values.capture), seed, json: values.json };
+  const [file, capture] = [resolve(positionals[0] ?? nodeItself()), resolve(values.capture)];
+  if (file === capture) throw new UsageError(`${file} is the file to be moved: the capture needs another one`);
+  return { file, capture, seed, json: values.json };
 }
 
 /** The largest file of the running Node.js: its program or, as Debian 13 has it, its library. */

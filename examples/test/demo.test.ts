@@ -43,6 +43,13 @@ function childrenOf(pid: number | undefined): string[] {
 }
 
 describe('the demo', () => {
+  it('does not write its capture over the file', async () => {
+    writeFileSync(join(directory, 'file'), 'text');
+    const { status, stderr } = await demo(['file', '--capture', './file']).outcome();
+    expect([status, stderr]).toEqual([2, expect.stringContaining('the capture needs another one') as string]);
+    expect(readFileSync(join(directory, 'file'), 'utf8')).toBe('text');
+  });
+
   it('moves a file without and with loss, and leaves a capture', async () => {
     const contents = randomBytes(5_000_000);
     writeFileSync(join(directory, 'file'), contents);

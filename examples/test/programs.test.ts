@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { type Outcome, Program } from './program.js';
+import { type Outcome, pathOf, Program } from './program.js';
 
 const DONE = { status: 0, stderr: '' };
 const run = (name: string, ...args: string[]) => new Program(`programs/${name}`, args).outcome();
@@ -28,6 +30,15 @@ describe('small programs', () => {
     }
   });
 
+  it('rc-pingpong does not depend on the order of an answer and the acknowledgement', async () => {
+    // Of the first message: it is sent again, and acknowledged once more.
+    const env = { VERBS_SOFT: 'soft0,fault=drop:opcode=rc_acknowledge:nth=1' };
+    const one = new Program('programs/rc-pingpong', ['--port', '0', '--iters', '20'], { env });
+    const [, port] = await one.until(/waiting on 127\.0\.0\.1 port (\d+)/);
+    const two = new Program('programs/rc-pingpong', ['--port', port ?? '', '--iters', '20', '127.0.0.1']);
+    for (const { status, stderr } of await Promise.all([one.outcome(), two.outcome()])) expect(status, stderr).toBe(0);
+  });
+
   it('srq: eight clients share one pool of buffers', async () => {
     const outcome = await run('srq');
     expect(outcome).toMatchObject(DONE);
@@ -50,12 +61,28 @@ describe('small programs', () => {
   });
 });
 
+/** A host that sends to a service of calls what is none. */
+const NO_CALL = `
+  import { Endpoint, listDevices, openDevice } from '@verbs/doca-comm';
+  const client = new Endpoint({ device: openDevice(listDevices().find(({ hasRepresentors }) => !hasRepresentors)) });
+  await client.connectAsync('rpc');
+  await client.send(Buffer.from('no call'));
+  await client.closeAsync();`;
+
+/** A peer of a server that gives up: what it says of its queue pair is nothing. */
+async function giveUp(port = ''): Promise<void> {
+  const socket = connect({ host: '127.0.0.1', port: Number(port) });
+  socket.resume().write('{"verbs":1,"endpoint":{}}\n');
+  await once(socket, 'close');
+}
+
 describe('programs in TypeScript', () => {
   it('rc-echo: a message comes back', async () => {
     const server = new Program('programs/rc-echo', ['--port', '0']);
     try {
       const [, port] = await server.until(/waiting on 127\.0\.0\.1 port (\d+)/);
       for (let i = 0; i < 2; i++) {
+        await giveUp(port);
         const client = await run('rc-echo', '--port', port ?? '', '127.0.0.1');
         expect(client).toMatchObject({ ...DONE, stdout: 'hello over verbs\n' });
       }
@@ -73,6 +100,12 @@ describe('programs in TypeScript', () => {
         const client = await run('ud-service', qpn ?? '', gid ?? '', text);
         expect(client).toMatchObject({ ...DONE, stdout: `${text.toUpperCase()}\n` });
       }
+      // In capitals, these are half as long again as an answer may be.
+      const long = new Program('programs/ud-service', [qpn ?? '', gid ?? '', 'ŉ'.repeat(512)]);
+      await server.until(/RangeError/);
+      long.process.kill();
+      await long.outcome();
+      expect(await run('ud-service', qpn ?? '', gid ?? '', 'three')).toMatchObject({ ...DONE, stdout: 'THREE\n' });
     } finally {
       server.process.kill();
       await server.outcome();
@@ -80,12 +113,14 @@ describe('programs in TypeScript', () => {
   });
 
   it('kv-read: clients read values that the server put into its memory', async () => {
-    const server = new Program('programs/kv-read', ['serve', '0', 'colour=green', 'shape=round']);
+    const server = new Program('programs/kv-read', ['serve', '0', 'colour=green', 'shape=round', 'sum=1+1=2']);
     try {
       const [, port] = await server.until(/serving on port (\d+)/);
       const get = (key: string) => run('kv-read', 'get', port ?? '', key);
       expect(await get('colour')).toMatchObject({ ...DONE, stdout: 'green\n' });
+      await giveUp(port);
       expect(await get('shape')).toMatchObject({ ...DONE, stdout: 'round\n' });
+      expect(await get('sum')).toMatchObject({ ...DONE, stdout: '1+1=2\n' });
       expect(await get('nothing')).toMatchObject({ ...DONE, stdout: '' });
     } finally {
       server.process.kill();
@@ -104,6 +139,11 @@ describe('programs in TypeScript', () => {
     const server = start(ofDpu, 'serve');
     try {
       await server.until(/serving/);
+      const host = new Program(process.execPath as `/${string}`, ['--input-type=module', '-e', NO_CALL], {
+        env: { VERBS_DOCA_API: ofHost },
+        cwd: pathOf('programs'),
+      });
+      expect(await host.outcome()).toMatchObject(DONE);
       expect(await ask('add', '1', '2')).toMatchObject({ ...DONE, stdout: '{ id: 1, result: 3 }\n' });
       expect((await ask('upper', 'abc')).stdout).toBe("{ id: 1, result: 'ABC' }\n");
       expect((await ask('toString')).stdout).toBe("{ id: 1, error: 'no method toString' }\n");

@@ -26,6 +26,8 @@ export class Ladder {
   #pairs: readonly { pair: Pair; index: number }[] = [];
   #layout: Layout = { placed: [], height: 0, reach: 0 };
   #chosen: number | undefined;
+  /** The elements of the packets that are drawn, by their numbers. */
+  readonly #drawn = new Map<number, SVGGElement>();
 
   constructor(events: LadderEvents) {
     this.#events = events;
@@ -97,6 +99,8 @@ export class Ladder {
       for (const x of [left, right]) drawing.append(svg('line', { class: 'rail', x1: x, x2: x, y1: 0, y2: height }));
     });
     const lanes = new Map(this.#pairs.map(({ index }, lane) => [index, lane]));
+    const [focused] = [...this.#drawn].find(([, group]) => group === document.activeElement) ?? [];
+    this.#drawn.clear();
     const labels = svg('g', { 'aria-hidden': 'true' });
     for (const place of visible(this.#layout, top, bottom)) {
       const lane = lanes.get(place.packet.pair);
@@ -105,6 +109,8 @@ export class Ladder {
     }
     drawing.append(labels);
     this.#canvas.replaceChildren(drawing);
+    // Its element is another one now: whoever goes through the packets by the keyboard stays where they are.
+    if (focused !== undefined) this.#drawn.get(focused)?.focus({ preventScroll: true });
   }
 
   #axis({ packet, from, pause }: PlacedPacket, top: number): SVGElement[] {
@@ -120,6 +126,7 @@ export class Ladder {
   #packet(place: PlacedPacket, rails: Rails, top: number, labels: SVGGElement): SVGGElement {
     const { packet } = place;
     const { group, label } = arrow(place, rails, top);
+    this.#drawn.set(packet.number, group);
     labels.append(label);
     if (packet.number === this.#chosen) group.classList.add('chosen');
     group.addEventListener('pointerenter', () => {
@@ -132,7 +139,10 @@ export class Ladder {
       this.#events.choose(packet);
     });
     group.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter' || event.key === ' ') this.#events.choose(packet);
+      if (event.key !== 'Enter' && event.key !== ' ') return;
+      // The space bar would scroll, too.
+      event.preventDefault();
+      this.#events.choose(packet);
     });
     return group;
   }

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FrameReader } from '@verbs/lib/capture-files';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { summarize } from '../src/capture/pcapng.js';
 import { targetOf } from '../src/capture-target.js';
@@ -56,6 +57,12 @@ function sample(comment: string): string {
   );
   return file;
 }
+
+/** As the software NIC reports it, on a line. */
+const REASON = {
+  ...{ time: '2026-01-02T03:04:05.000006Z', pid: 1, device: 'soft0', place: 'arrival', reason: 'drop_qkey' },
+  ...{ number: 1, count: '1', text: 'the datagram has another Q_Key', help: '', values: {} },
+};
 
 describe('verbs capture', () => {
   it('merges the captures of all processes into one file', async () => {
@@ -107,6 +114,23 @@ describe('verbs capture', () => {
     );
     expect(status).toBe(1);
     expect(readFileSync(file)).toEqual(readFileSync(part));
+  });
+
+  it('has all parts, and the reasons, behind one whose process was killed while it wrote', async () => {
+    const part = sample('capture by verbs soft NIC');
+    const file = join(directory, 'out.pcapng');
+    const killed = `${leaves(part)}
+      const { appendFileSync, readFileSync } = require('node:fs');
+      const first = pattern.replace('%p', process.pid).replace('%d', 'soft0');
+      appendFileSync(first, readFileSync(first).subarray(0, 50));
+      copyFileSync(${JSON.stringify(part)}, pattern.replace('%p-%d', 'other'));
+      appendFileSync(process.env.VERBS_SOFT_WHY, ${JSON.stringify(`${JSON.stringify(REASON)}\n`)});`;
+    const { status, stderr } = await verbs(['run', '--capture', file, '--', process.execPath, '-e', killed]);
+    expect(status, stderr).toBe(0);
+    expect(summarize(file)).toMatchObject({ sections: 3, packets: 4 });
+    using reader = new FrameReader(file, { rawIp: true });
+    expect(Array.from(reader.records())).toHaveLength(4);
+    expect(reader.journal).toHaveLength(1);
   });
 
   it('fails if the merged capture does not fit', async () => {

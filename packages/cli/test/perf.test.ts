@@ -76,6 +76,14 @@ describe('verbs perf', () => {
     else expect(received).toBeLessThanOrEqual(500);
   });
 
+  it('measures a latency on a device with short queues, whatever the messages in flight of a bandwidth are', async () => {
+    const env = { VERBS_SOFT: 'soft0,max_qp_wr=64' };
+    const { server: serving, port } = await server(['lat', 'send'], env);
+    const { status, stderr } = await verbs(['perf', 'lat', 'send', '127.0.0.1', '-p', port, '-n', '20'], env);
+    expect(status, stderr).toBe(0);
+    expect((await serving.outcome()).status).toBe(0);
+  });
+
   it('prints the columns of perftest, size for size, and how the times are spread', async () => {
     const { port } = await server(['lat', 'send']);
     const args = [

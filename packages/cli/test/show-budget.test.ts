@@ -1,8 +1,9 @@
 // What `verbs show` costs: four times the packets take about four times the processor's time, and memory stays small. The
 // machine may be slow or busy, so that a time is only compared with another of the same run; a gigabyte is the bench's.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { journalSection } from '@verbs/lib/capture-files';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ACKNOWLEDGE, RcCapture, type RcPacket, READ_REQUEST, SEND_ONLY, WRITE_ONLY } from './rc-capture.js';
 import { verbs } from './verbs.js';
@@ -180,6 +181,35 @@ it('gives 20,000 damaged packets to their connection', { timeout: 120_000 }, asy
   expect(stdout).toContain('60000 packets, ');
   expect(stdout).toContain('20000 damaged');
   expect(stdout).not.toContain('pair 2');
+});
+
+it('finds the packets of 20,000 reasons', { timeout: 120_000 }, async () => {
+  const { stdout } = await expectLinear(80_000, (packets) => {
+    {
+      using capture = new RcCapture(file);
+      for (let i = 0; i < packets; i += 1) {
+        capture.add(packet(i, { direction: 'received', opcode: SEND_ONLY, psn: i, payload: 64 }));
+      }
+    }
+    // Each fourth packet is dropped, and its receiver tells.
+    const reasons = Array.from({ length: packets / 4 }, (_, i) => {
+      const time = new Date(Number(START / 1_000_000n)).toISOString().slice(0, 17);
+      const at = `${time}${(20 + (i * 4) / 1e6).toFixed(6)}Z`;
+      const text = 'no receive request was posted';
+      const report = {
+        time: at,
+        place: 'arrival',
+        reason: 'drop_no_receive',
+        qpNum: 0x22,
+        peerGid: `::ffff:${A}`,
+        text,
+      };
+      return { MESSAGE: text, VERBS_REASON: JSON.stringify(report) };
+    });
+    appendFileSync(file, journalSection(reasons));
+    return statSync(file).size;
+  });
+  expect(stdout.match(/dropped: no receive request was posted/g)).toHaveLength(20_000);
 });
 
 it('needs no more for packets that make no sense', { timeout: 120_000 }, async () => {

@@ -180,6 +180,19 @@ describe('the course of a capture', () => {
     expect(course.all[2]).toMatchObject({ psn: 11, notes: ['a response with this PSN was lost'] });
   });
 
+  it('takes the next connection of the same queue pairs, with other PSNs, for no retransmissions', () => {
+    {
+      using capture = new RcCapture(file);
+      // A program after the other, as of a test suite; and what the last one sends again, of which the capture has the first.
+      for (const [i, psn] of [5_000_000, 5_000_001, 1000, 1001, 9_000_000, 9_000_001, 9_000_000].entries()) {
+        const time = 1_700_000_000_000_000_000n + BigInt(i) * 1000n;
+        const ends = { from: '127.0.0.3', to: '127.0.0.4', destQpn: 0x11 };
+        capture.add({ direction: 'sent', time, ...ends, opcode: SEND_ONLY, psn, payload: 64 });
+      }
+    }
+    expect(lines(read(file))).toEqual([...Array<string>(6).fill('> RC SEND Only'), '> RC SEND Only retransmission']);
+  });
+
   it('tells that a NAK took both queue pairs to ERR', async () => {
     const course = await record(async ({ requester, responder, pair }) => {
       const remote = { remoteAddr: responder.mr.addr, rkey: responder.mr.rkey + 0x100 };
@@ -239,6 +252,23 @@ describe('the course of a capture', () => {
         capture.add({ ...answer, direction: 'received', time: time + 5000n });
       }
       expect(read(file).all[0]?.marks).toEqual(bothEnds ? ['lost'] : []);
+    }
+
+    // An answer whose queue pair number was damaged is one of the receiver's, and no sign of a capture there.
+    for (const isAnswered of [true, false]) {
+      {
+        using capture = new RcCapture(file);
+        capture.add({ ...message, direction: 'sent', destQpn: 0x22 });
+        const answers = { ...answer, direction: 'received' as const, destQpn: 0x11 };
+        capture.add({ ...answers, time: time + 1000n, damaged: 'number' });
+        capture.add({ ...message, direction: 'sent', destQpn: 0x22, time: time + 2000n });
+        if (isAnswered) capture.add({ ...answers, time: time + 3000n });
+      }
+      const { pairs } = read(file);
+      expect(pairs.map(({ ends, marks }) => [...ends.map(({ qpn }) => qpn), marks])).toEqual([
+        [isAnswered ? 0x11 : undefined, 0x22, { damaged: 1, retransmission: 1 }],
+      ]);
+      if (isAnswered) expect(lines(read(file))[1]).toBe('< RC Acknowledge damaged');
     }
 
     const good = [1, 2, 3].flatMap((psn) => [...seen('sent', psn, psn), ...seen('received', psn + 1, psn)]);
@@ -358,6 +388,22 @@ describe('verbs show', () => {
     expect(stdout).toMatch(/^pair 1 {2}RC .* through GRE$/m);
     expect(stdout).toMatch(/^ {2}GRE: 4 bytes from 20/m);
     expect(stdout).toMatch(/ {2}"hello"/);
+  });
+
+  it("explains the headers behind one of the user's own, which only the checksum at the end tells", async () => {
+    const head = '450001c8 00000000 40110000 7f000001 7f000002 c00012b5 01b40000 0400ffff 00000011 80000001';
+    const plain = Buffer.concat([
+      Buffer.from(head.replaceAll(' ', ''), 'hex'),
+      Buffer.alloc(400, 0xaa),
+      Buffer.alloc(4),
+    ]);
+    plain.writeUInt32LE(checksum(plain), plain.length - 4);
+    const data = Buffer.concat([plain.subarray(0, 28), Buffer.alloc(12, 0xab), plain.subarray(28)]);
+    writeFileSync(file, Buffer.concat([fileHeader, ...packet(data, 'sent', 0)]));
+    const { stdout } = await verbs(['show', '-v', file]);
+    expect(stdout).toMatch(/^pair 1 {2}RC .* through tunnel$/m);
+    expect(stdout).toMatch(/^ {2}tunnel header: 12 bytes from 28/m);
+    expect(stdout).toMatch(/^ {2}BTH: 12 bytes from 40/m);
   });
 
   it('writes a page that needs no other file and survives any name', async () => {

@@ -192,6 +192,11 @@ describe('FrameWriter', () => {
     expect(readAll().frames).toEqual([whole, { ...part, timestamp: 0n }]);
   });
 
+  it('writes a time before 1970, which pcap has not, as none', () => {
+    write('pcap', [{ data: FRAME, originalLength: FRAME.length, timestamp: -5n }]);
+    expect(readAll().frames).toEqual([{ data: FRAME, originalLength: FRAME.length, timestamp: 0n }]);
+  });
+
   it.each(['pcap', 'pcapng'] as const)('writes %s as tshark reads it', (format) => {
     write(format, [
       { data: new Uint8Array(60).fill(0xee), originalLength: 60, timestamp: NS + 123_456_789n },

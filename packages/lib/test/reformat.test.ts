@@ -43,6 +43,13 @@ describe('reformat()', () => {
   });
 });
 
+describe('parseEncap()', () => {
+  it('takes no address with an interface, which no header has', () => {
+    const encap = 'vxlan,vni=1,src=fe80::1%eth0,dst=fe80::2';
+    expect(() => parseEncap(encap)).toThrow('src=fe80::1%eth0 is no IPv4 or IPv6 address');
+  });
+});
+
 describe('pair()', () => {
   const bytes = (...all: number[]) => Uint8Array.from(all);
 

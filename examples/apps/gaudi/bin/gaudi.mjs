@@ -12,6 +12,11 @@ const count = (/** @type {string} */ text) => {
   return Number(text);
 };
 
+const tunnelNumber = (/** @type {string} */ text) => {
+  if (count(text) > 0xffffff) throw new InvalidArgumentError('at most 16777215');
+  return Number(text);
+};
+
 const memory = (/** @type {string} */ text) => {
   const [, address = '', key = ''] = /^(0x[\da-f]+|\d+),(0x[\da-f]+|\d+)$/i.exec(text) ?? [];
   if (address === '') throw new InvalidArgumentError('ADDRESS,KEY');
@@ -39,7 +44,7 @@ withDevice(program.command('ports').description('show the ports, and what they h
 
 withDevice(program.command('send').description('send through an encapsulation, from a port to another one'))
   .addOption(new Option('--tunnel <kind>', 'the encapsulation').choices(tunnels).default('vxlan'))
-  .option('--id <n>', "the tunnel's number", count, 42)
+  .option('--id <n>', "the tunnel's number", tunnelNumber, 42)
   .option('--from <port>', 'the sending port', count, 1)
   .option('--to <port>', 'the receiving port', count, 2)
   .option('--count <n>', 'messages', count, 1000)
@@ -56,8 +61,7 @@ withDevice(program.command('send').description('send through an encapsulation, f
         ...rest
       },
     ) => {
-      if (rest.from === rest.to) throw new RangeError('--from and --to are the same port');
-      if (rest.id > 0xffffff) throw new RangeError('--id: at most 16777215');
+      if (rest.from === rest.to) program.error('error: --from and --to are the same port');
       await using(device, async (ctx) => {
         const onProgress = (/** @type {number} */ done) => {
           if (process.stderr.isTTY) process.stderr.write(done < messages ? `\r${done} of ${messages}` : '\r\x1b[K');

@@ -1,10 +1,10 @@
-import { PortState } from '@verbs/core';
+import { PortState, VerbsError } from '@verbs/core';
 import * as hbl from '@verbs/hbl';
 
 /** @import { Context } from '@verbs/core' */
 
 /**
- * A port of the device, with what it has for encapsulations and doorbells.
+ * A port of the device, with what it has for encapsulations and doorbells: nothing while its network interface is down.
  * @typedef {object} Port
  * @property {number} port
  * @property {string} state
@@ -23,18 +23,29 @@ export function portsOf(ctx) {
     (port) => ((portsMask >> BigInt(port)) & 1n) !== 0n,
   );
   return numbers.map((port) => {
-    const { maxNumOfEncaps, maxNumOfUsrFifos, maxNumOfQps, numAllocatedQps } = hbl.queryPort(ctx, port);
+    const limits = limitsOf(ctx, port);
     const { state } = ctx.queryPort(port);
+    const name = Object.entries(PortState).find(([, value]) => value === state)?.[0] ?? String(state);
     return {
       port,
-      state: Object.entries(PortState).find(([, value]) => value === state)?.[0] ?? String(state),
+      state: limits === undefined ? 'DOWN' : name,
       gid: ctx.queryGid(port, 0),
-      encapsulations: maxNumOfEncaps,
-      fifos: maxNumOfUsrFifos,
-      queuePairs: maxNumOfQps,
-      usedQueuePairs: numAllocatedQps,
+      encapsulations: limits?.maxNumOfEncaps ?? 0,
+      fifos: limits?.maxNumOfUsrFifos ?? 0,
+      queuePairs: limits?.maxNumOfQps ?? 0,
+      usedQueuePairs: limits?.numAllocatedQps ?? 0,
     };
   });
+}
+
+/** Undefined for a port whose network interface is down. @param {Context} ctx @param {number} port */
+function limitsOf(ctx, port) {
+  try {
+    return hbl.queryPort(ctx, port);
+  } catch (error) {
+    if (error instanceof VerbsError && error.code === 'ENODEV') return undefined;
+    throw error;
+  }
 }
 
 /** @param {Port[]} ports */

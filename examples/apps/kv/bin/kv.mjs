@@ -5,9 +5,11 @@ import { Store } from '../src/store.mjs';
 
 /** @typedef {{ device?: string, host: string, port: number, json?: boolean }} Options */
 
-const number = (/** @type {string} */ text) => {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('a whole number from 0');
-  return Number(text);
+/** @param {number} from @param {number} to */
+const number = (from, to) => (/** @type {string} */ text) => {
+  const value = /^\d+$/.test(text) ? Number(text) : NaN;
+  if (!(value >= from && value <= to)) throw new InvalidArgumentError(`a whole number from ${from} to ${to}`);
+  return value;
 };
 
 /** @param {Command} command */
@@ -15,7 +17,7 @@ function withServer(command) {
   return command
     .option('--device <name>', 'the RDMA device; default the first adapter, else the software NIC')
     .option('--host <address>', 'of the server', '127.0.0.1')
-    .option('--port <n>', 'of the server', number, 18517)
+    .option('--port <n>', 'of the server', number(0, 65535), 18517)
     .option('--json', 'print JSON');
 }
 
@@ -38,9 +40,8 @@ const program = new Command('kv')
   .addHelpText('after', '\nExit codes: 0 done, 1 failed or no such key, 2 wrong command line.');
 
 withServer(program.command('serve').description('serve a table until Ctrl-C'))
-  .option('--slots <n>', 'keys that the table has room for', number, 1024)
+  .option('--slots <n>', 'keys that the table has room for', number(1, 2 ** 32), 1024)
   .action(async (/** @type {Options & { slots: number }} */ { device, host, port, slots, json }) => {
-    if (slots < 1) throw new RangeError('--slots: at least 1');
     const onTrouble = (/** @type {string} */ text) => {
       console.error(`kv: ${text}`);
     };

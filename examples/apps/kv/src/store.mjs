@@ -34,6 +34,8 @@ export class Store {
   /** @param {{ device: string | undefined, host: string, port: number }} options */
   static async open({ device, host, port }) {
     const ctx = openDevice(device);
+    /** @type {Socket | undefined} */
+    let connected;
     try {
       const pd = ctx.allocPd();
       const cq = ctx.createCq(4, { channel: ctx.createCompChannel() });
@@ -41,9 +43,11 @@ export class Store {
       const qp = pd.createQp({ qpType: QpType.RC, sendCq: cq, recvCq: cq, cap });
       const mr = pd.allocMr(SLOT_BYTES + 8, AccessFlags.LOCAL_WRITE);
       const { answer, socket } = await askServer({ host, port }, qp.endpoint());
+      connected = socket;
       qp.connect(answer.endpoint, { timeout: TIMEOUT });
       return new Store({ ctx, qp, mr, socket, answer });
     } catch (error) {
+      connected?.destroy();
       ctx.close();
       throw error;
     }

@@ -20,6 +20,8 @@ const PATIENCE_MS = 10_000;
  * @param {(frames: number) => void} options.onProgress
  */
 export async function convert({ direction, devices, tunnel, input, output, onProgress }) {
+  // All of it, before the output is opened: that may be the same file.
+  const frames = [...readCapture(input)];
   const [sending, receiving] = [openDevice(devices.sender), openDevice(devices.receiver)];
   const writer = new CaptureWriter(output);
   const counts = { frames: 0, written: 0, outside: 0 };
@@ -29,7 +31,7 @@ export async function convert({ direction, devices, tunnel, input, output, onPro
       direction === 'encap'
         ? [encapsulating(sending, tunnel), everything(receiving, to.qp)]
         : [decapsulating(receiving, tunnel, to.qp)];
-    for (const { nanoseconds, data } of readCapture(input)) {
+    for (const { nanoseconds, data } of frames) {
       counts.frames += 1;
       // The flows drop what is not of the tunnel: nobody would come back.
       if (direction === 'decap' && !isOfTunnel(data, tunnel.vni)) {

@@ -43,10 +43,12 @@ async function arrivalOf(ports, signal) {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   const waiting = ports.map((port) => port.arrival(either));
-  await Promise.race(waiting).catch(() => undefined);
-  over.abort();
-  const ended = await Promise.allSettled(waiting);
-  for (const each of ended) {
-    if (each.status === 'rejected' && !either.aborted) throw each.reason;
+  try {
+    await Promise.race(waiting);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    over.abort();
+    await Promise.allSettled(waiting);
   }
 }

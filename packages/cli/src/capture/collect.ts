@@ -5,7 +5,7 @@ import { Failure, codeOf, fileReason } from '@verbs/lib/failure';
 import { folderBeside, putInPlace, type Target, targetOf } from '../capture-target.js';
 import { temporaryFolder } from '../files.js';
 import { escapeValue, plural } from '../text.js';
-import { type CaptureSummary, summarize } from './pcapng.js';
+import { type CaptureSummary, summarizePart } from './pcapng.js';
 import { ReasonsPart } from './reasons.js';
 
 /**
@@ -49,7 +49,8 @@ export class Collection {
           },
         );
       }
-      const summary = add(parts.map(summarize));
+      // A process that is killed while it writes leaves half a block.
+      const summary = add(parts.map(summarizePart));
       const reasons = join(this.#directory, 'reasons');
       if (this.reasons.write(reasons)) others.push(reasons);
       await this.#merge(first, others);

@@ -18,6 +18,8 @@ const QKEY = 0x11111111;
 const GRH_BYTES = 40;
 /** Posted receives of a bandwidth measurement: perftest's number. */
 const RX_DEPTH = 512;
+/** Requests and receives of a latency: one is on its way at a time, and its completion may come behind the answer. */
+const TURNS = 16;
 const ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
 const TYPES: Record<Transport, QpType> = { RC: QpType.RC, UC: QpType.UC, UD: QpType.UD };
 
@@ -51,7 +53,7 @@ export class End implements Disposable {
   readonly mr: MemoryRegion;
   /** Offset of the receive half. */
   readonly inbox: number;
-  /** Requests that may be posted at a time: fewer for READs and atomics than for the others, on most devices. */
+  /** Receives that are posted at a time. */
   readonly rxDepth: number;
   readonly #endpoint: QpEndpoint;
   #peer: Peer | undefined;
@@ -64,13 +66,15 @@ export class End implements Disposable {
     this.inbox = Math.ceil(Math.max(...plan.sizes) / 4096) * 4096;
     this.mr = this.pd.allocMr(2 * this.inbox + 4096, ACCESS);
     const { maxQpWr } = context.queryDevice();
-    this.rxDepth = Math.min(plan.kind === 'bw' ? RX_DEPTH : 16, maxQpWr);
-    this.cq = context.createCq(plan.depth + this.rxDepth, { channel: context.createCompChannel() });
+    const isBandwidth = plan.kind === 'bw';
+    const depth = isBandwidth ? plan.depth : Math.min(TURNS, maxQpWr);
+    this.rxDepth = Math.min(isBandwidth ? RX_DEPTH : TURNS, maxQpWr);
+    this.cq = context.createCq(depth + this.rxDepth, { channel: context.createCompChannel() });
     this.qp = this.pd.createQp({
       qpType: TYPES[plan.transport],
       sendCq: this.cq,
       recvCq: this.cq,
-      cap: { maxSendWr: plan.depth, maxRecvWr: this.rxDepth, maxSendSge: 1, maxRecvSge: 1 },
+      cap: { maxSendWr: depth, maxRecvWr: this.rxDepth, maxSendSge: 1, maxRecvSge: 1 },
     });
     this.#endpoint = this.qp.endpoint({ peer });
   }

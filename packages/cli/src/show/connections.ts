@@ -51,7 +51,10 @@ export class Connections {
   /** Joins the flows. */
   join(): void {
     const ranked = [...this.#votes].flatMap(([a, row]) => [...row].map(([b, count]) => ({ a, b, count })));
-    for (const { a, b } of ranked.sort((one, other) => other.count - one.count)) couple(a.of, b.of);
+    for (const { a, b } of ranked.sort((one, other) => other.count - one.count)) {
+      // Of two with one address, a damaged packet may be given to the flow that it answers.
+      if (a === b || a.of !== b.of) couple(a.of, b.of);
+    }
     // Of those without a vote, a single one in each direction belongs together.
     const left = new Map<string, Set<Flow>>();
     for (const flow of this.#flows.all) {
@@ -65,7 +68,8 @@ export class Connections {
       if (!isOpen(flow)) continue;
       const group = left.get(keyOf(flow, flow.endpoints.reverse, true));
       const [other] = group ?? [];
-      if (group?.size !== 1 || other === undefined) continue;
+      // Between an address and itself, a flow that is alone is no answer to itself.
+      if (group?.size !== 1 || other === undefined || other === flow) continue;
       couple(flow, other);
       for (const each of [flow, other]) left.get(keyOf(each, each.endpoints))?.delete(each);
     }

@@ -151,8 +151,6 @@ export class Flow {
     other.of = this;
     this.packets += other.packets;
     this.bytes += other.bytes;
-    this.sent ||= other.sent;
-    this.received ||= other.received;
     this.requests += other.requests;
     this.wrong += other.wrong;
   }
@@ -223,12 +221,14 @@ export class Flows {
   settle(): void {
     const sound = new Map<string, Flow>();
     const between = ({ endpoints: { source, destination } }: Flow) => `${source} ${destination}`;
+    // Both directions of an address that talks to itself have the same ends: who saw their packets tells them apart.
+    const seen = (flow: Flow) => `${between(flow)} ${flow.sent} ${flow.received}`;
     const isSound = ({ packets, wrong }: Flow) => wrong < packets;
-    for (const flow of this.all) {
-      if (isSound(flow) && !sound.has(between(flow))) sound.set(between(flow), flow);
+    for (const flow of this.all.filter(isSound)) {
+      for (const key of [seen(flow), between(flow)]) if (!sound.has(key)) sound.set(key, flow);
     }
     for (const flow of this.all) {
-      if (!isSound(flow)) sound.get(between(flow))?.adopt(flow);
+      if (!isSound(flow)) (sound.get(seen(flow)) ?? sound.get(between(flow)))?.adopt(flow);
     }
   }
 }

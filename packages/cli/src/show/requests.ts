@@ -2,6 +2,8 @@ import { psnDistance } from './psn.js';
 
 /** More PSNs than these at once are a new connection or a capture with a gap. */
 export const MOST_MISSING = 64;
+/** What is sent again is not further behind, unless it was seen before: a new connection of the same queue pairs begins there. */
+const MOST_BEHIND = 1 << 17;
 const LEAST_MTU = 256;
 const CIRCLE = 1 << 24;
 
@@ -33,6 +35,10 @@ export class Requests {
     else {
       const near = this.#next < 0 ? this.#last : this.#next;
       place = near + psnDistance(psn, near % CIRCLE);
+      if (place < this.#next - MOST_BEHIND && !this.#knows(place)) {
+        place = psn + CIRCLE;
+        this.#begin(place);
+      }
     }
     let skipped = 0;
     if (this.#next >= 0 && place < this.#next) {
@@ -48,6 +54,14 @@ export class Requests {
     if (span === undefined) this.#next = -1;
     else this.#next = Math.max(this.#next, place + span);
     return skipped;
+  }
+
+  /** A new connection: nothing of it has been seen. */
+  #begin(place: number): void {
+    this.#first = place;
+    this.#next = -1;
+    this.#gaps.length = 0;
+    this.#late.clear();
   }
 
   #knows(place: number): boolean {

@@ -1,4 +1,4 @@
-import { dissect } from '@verbs/lib/packets';
+import { explain, type Layer } from '@verbs/lib/packets';
 import { layerLines } from '../encap/demo.js';
 import { hex, plural, bytesText } from '../text.js';
 import { type Course, type End, type Mark, type Packet, packetCount, type Pair } from './course.js';
@@ -48,10 +48,16 @@ export function* courseLines(course: Course, { only, fields, paint }: TextOption
     if (only?.(packet) === false) continue;
     yield packetLines(packet, widths, paint);
     if (fields?.(packet) === true && packet.bytes !== undefined) {
-      yield* dissect(packet.bytes, packet.link, packet.length).layers.flatMap(layerLines);
+      yield* layersOf(packet, packet.bytes).flatMap(layerLines);
       yield '';
     }
   }
+}
+
+/** Only the first bytes of a packet are here, without its checksum: where the RDMA packet begins was found in the whole one. */
+function layersOf({ link, length, at }: Packet, bytes: Uint8Array): Layer[] {
+  const isTransport = (place: { at: number }) => place.at === at;
+  return explain(bytes, { link, length, isTransport, isSealed: isTransport }).layers;
 }
 
 function pairLines({ transport, ends, tunnel, packets, bytes, marks }: Pair, number: number, paint: Paint): string[] {

@@ -78,6 +78,11 @@ export class FrameReader implements Disposable {
     return this.#reader?.cutOff ?? false;
   }
 
+  /** Where the last block, or the last record of pcap, ends that was read and is whole. */
+  get end(): number {
+    return this.#reader?.end ?? 0;
+  }
+
   /** The journal entries that were met so far, in pcapng. */
   get journal(): readonly JournalFields[] {
     return this.#reader instanceof PcapngReader ? this.#reader.journal : [];

@@ -46,8 +46,10 @@ export class FrameWriter implements Disposable {
   }
 
   #record({ data, originalLength, timestamp = 0n }: CapturedFrame): void {
-    this.#u32(Number(BigInt.asUintN(32, timestamp / NANOS)));
-    this.#u32(Number(timestamp % NANOS));
+    // There is none before 1970, which a section of pcapng can have.
+    const time = timestamp < 0n ? 0n : timestamp;
+    this.#u32(Number(BigInt.asUintN(32, time / NANOS)));
+    this.#u32(Number(time % NANOS));
     this.#u32(data.length);
     this.#u32(originalLength);
     this.#bytes(data);

@@ -53,6 +53,11 @@ export class PcapReader {
     this.frame.timed = true;
   }
 
+  /** Behind the last whole record that was read. */
+  get end(): number {
+    return Math.max(FILE_HEADER, this.frame.next);
+  }
+
   /** Reads the frame at that position of the file into `frame`. False at the end of the file. */
   read(at: number): boolean {
     const { frame } = this;

@@ -65,6 +65,11 @@ export class PcapngReader {
     this.#refuseCut = cutOff === 'refuse';
   }
 
+  /** Behind the last whole block that was read. */
+  get end(): number {
+    return this.#known;
+  }
+
   /**
    * Reads the first frame at or behind that position of the file into `frame`. False at the end of the file. All blocks in
    * front of the position have been read before.

@@ -159,7 +159,8 @@ class Options {
   address(name: string): string {
     const text = this.#values.get(name);
     if (text === undefined) throw new SpecError(`"${this.#text}" needs ${name}=, an IPv4 or IPv6 address`);
-    if (isIP(text) === 0) throw new SpecError(`${name}=${text} is no IPv4 or IPv6 address`);
+    // An address of a link with its interface, fe80::1%eth0, is one for this machine only.
+    if (isIP(text) === 0 || text.includes('%')) throw new SpecError(`${name}=${text} is no IPv4 or IPv6 address`);
     return text;
   }
 
