@@ -68,6 +68,8 @@ describe('queue pairs of gaudi', () => {
     expect(queryQp(a.qp)).toMatchObject({ qpNum: a.qp.qpNum, sendQueue: undefined });
     expect(queryPort(a.ctx, 1)).toMatchObject({ numAllocatedQps: 2, maxAllocatedQpNum: a.qp.qpNum });
     modifyQp(a.qp, toRtr(b));
+    expect(modify(a, { qpState: QpState.RTS })).toBe('EINVAL');
+    expect(queryQp(a.qp)).toMatchObject({ sendQueue: undefined, receiveQueueMapped: false });
     modifyQp(a.qp, toRts());
     expect(queryQp(a.qp)).toMatchObject({ qpNum: a.qp.qpNum, receiveQueueMapped: true });
     expect(queryQp(a.qp).sendQueue).toMatchObject({ entries: 64, entrySize: 32 });

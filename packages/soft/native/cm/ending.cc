@@ -278,7 +278,8 @@ void Manager::leave_established(const Connection& connection) {
 
 void Manager::watch_peers(Nanos now) {
   std::vector<Watched> lost;
-  next_watch_ = kNever;
+  Nanos next = kNever;
+  next_watch_ = now + kSilentInterval;  // if there is no memory for a question
   for (auto at = watches_.begin(); at != watches_.end();) {
     auto& [peer, watch] = *at;
     if (watch.due <= now) {
@@ -288,9 +289,10 @@ void Manager::watch_peers(Nanos now) {
         continue;
       }
     }
-    next_watch_ = std::min(next_watch_, watch.due);
+    next = std::min(next, watch.due);
     ++at;
   }
+  next_watch_ = next;
   for (const Watched& peer : lost) lose_peer(peer, now);
 }
 
@@ -300,11 +302,11 @@ bool Manager::ask(const Watched& peer, Watch& watch, Nanos now) {
   if (next == established_.end() || next->first != peer) next = established_.lower_bound({peer, 0});
   if (next == established_.end() || next->first != peer) return false;
   const Connection& connection = *find(next->second);
+  send(connection,
+       make_mad(new_transaction(connection.id), Attribute::kLap, Notice{connection.id, connection.remote_id, {}}));
   watch.last = connection.id;
   watch.due = now + (watch.silent > 0 ? kSilentInterval : kWatchInterval);
   ++watch.silent;
-  send(connection,
-       make_mad(new_transaction(connection.id), Attribute::kLap, Notice{connection.id, connection.remote_id, {}}));
   return true;
 }
 

@@ -109,10 +109,9 @@ void Manager::forget_peer(Connection& connection) {
     const auto found = table.find(key);
     if (found != table.end() && found->second == connection.id) table.erase(found);
   };
-  if (connection.remote_guid != 0) {
-    erase(requests_, Peer{connection.path.dgid, connection.remote_guid, connection.remote_id});
-    erase(peers_, Peer{connection.path.dgid, connection.remote_guid, connection.remote_qpn});
-  }
+  // Also a peer that calls itself 0: an entry that stays would lead to a connection that is gone.
+  erase(requests_, Peer{connection.path.dgid, connection.remote_guid, connection.remote_id});
+  erase(peers_, Peer{connection.path.dgid, connection.remote_guid, connection.remote_qpn});
   erase(lookups_, std::pair{connection.path.dgid, connection.remote_id});
 }
 

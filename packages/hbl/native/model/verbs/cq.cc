@@ -34,15 +34,25 @@ ibv_cq* no_create_cq(ibv_context*, int, void*, ibv_comp_channel*, int) { return 
 
 int destroy_cq(ibv_cq* verbs) {
   Context* context = context_of(verbs->context);
+  decltype(context->cqs)::node_type entry;
+  {
+    // Remove it from the worker first. Destroying waits until events are acknowledged, so not under the lock: a thread
+    // may poll before it acknowledges. The queue of a queue pair is refused at once, and the worker goes on with it.
+    const std::lock_guard guard(context->mutex);
+    const bool in_use = std::ranges::any_of(context->qps, [verbs](const auto& each) {
+      return each.first->send_cq == verbs || each.first->recv_cq == verbs;
+    });
+    if (in_use) return context->base.destroy_cq(verbs);
+    entry = context->cqs.extract(verbs);
+  }
+  const int error = context->base.destroy_cq(verbs);
+  if (!entry) return error;
   const std::lock_guard guard(context->mutex);
-  const auto found = context->cqs.find(verbs);
-  if (found == context->cqs.end()) return context->base.destroy_cq(verbs);
-  std::unique_ptr<Cq> cq = std::move(found->second);
-  context->cqs.erase(found);
-  if (const int error = context->base.destroy_cq(verbs)) {
-    context->cqs.emplace(verbs, std::move(cq));
+  if (error != 0) {
+    context->cqs.insert(std::move(entry));
     return error;
   }
+  const Cq* cq = entry.mapped().get();
   if (cq->page) RegisterPage::free(cq->page);
   Port& port = context->port(cq->port_num);
   if (cq->type == HBLDV_CQ_TYPE_CC) {

@@ -67,11 +67,15 @@ int map_queues(const Context& context, Qp& qp) {
   return 0;
 }
 
-void forget_number(Qp& qp) {
-  qp.number = 0;
+void unmap_queues(Qp& qp) {
   qp.entries = 0;
   qp.send_queue.reset();
   qp.receive_queue.reset();
+}
+
+void forget_number(Qp& qp) {
+  qp.number = 0;
+  unmap_queues(qp);
 }
 
 int to_init(Context& context, Qp& qp, ibv_qp_attr& attr, int mask, const hbldv_qp_attr& hbl) {
@@ -115,8 +119,12 @@ int to_rts(Context& context, Qp& qp, ibv_qp_attr& attr, int mask, const hbldv_qp
   if (const int error = find_tunnel(context, qp.port_num, hbl, &tunnel)) return error;
   if (const int error = map_queues(context, qp)) return error;
   // The responder's tunnel was set in RTR.
-  if (const int error = soft()->set_qp_tunnel(qp.ibv, VERBS_SOFT_TUNNEL_REQUESTS, tunnel)) return error;
-  if (const int error = context.base.modify_qp(qp.ibv, &attr, mask)) return error;
+  int error = soft()->set_qp_tunnel(qp.ibv, VERBS_SOFT_TUNNEL_REQUESTS, tunnel);
+  if (error == 0) error = context.base.modify_qp(qp.ibv, &attr, mask);
+  if (error != 0) {
+    unmap_queues(qp);  // a doorbell for them would be that of a queue pair which cannot send yet
+    return error;
+  }
   qp.remote_key = hbl.remote_key;
   return 0;
 }

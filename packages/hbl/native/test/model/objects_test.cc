@@ -1,5 +1,10 @@
 // Objects that were destroyed, altered, or are of another type: every function of libhbl rejects them and nothing
 // crashes.
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
 #include "../../../../soft/native/test/abi/support/dead_objects.h"
 #include "hbldv.h"
 
@@ -115,6 +120,46 @@ TEST_CASE("an object that is not live is an error, and destroys nothing") {
   hbldv_query_cq_attr cq_attr{};
   CHECK(hbldv_query_cq(o.cq, &cq_attr) == 0);
   CHECK(cq_attr.ibvcq == o.cq);
+}
+
+TEST_CASE("a queue is destroyed while another thread polls, and acknowledges its event only then") {
+  Objects o;
+  ibv_cq* cq = hbldv_create_cq(o.context, 16, o.channel, 0, &o.cq_attr);
+  REQUIRE(cq);
+  ibv_qp* qp = make_qp(o.pd, cq);
+  ibv_qp_attr attr{};
+  attr.qp_state = IBV_QPS_INIT;
+  attr.port_num = 1;
+  REQUIRE(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
+  attr.qp_state = IBV_QPS_ERR;
+  REQUIRE(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == 0);
+  REQUIRE(ibv_req_notify_cq(cq, 0) == 0);
+  ibv_recv_wr request{}, *bad = nullptr;
+  REQUIRE(ibv_post_recv(qp, &request, &bad) == 0);
+  ibv_cq* source = nullptr;
+  void* data = nullptr;
+  REQUIRE(ibv_get_cq_event(o.channel, &source, &data) == 0);
+  REQUIRE(ibv_destroy_qp(qp) == 0);
+
+  alarm(20);  // a deadlock ends
+  std::atomic<bool> begins{false};
+  int error = -1;
+  std::thread destroyer([&] {
+    begins = true;
+    error = ibv_destroy_cq(cq);
+  });
+  while (!begins) std::this_thread::yield();
+  int found = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    ibv_wc wc;
+    found += ibv_poll_cq(o.cq, 1, &wc);
+    std::this_thread::yield();
+  }
+  CHECK(found == 0);
+  ibv_ack_cq_events(cq, 1);
+  destroyer.join();
+  alarm(0);
+  CHECK(error == 0);
 }
 
 TEST_CASE("the library's own objects and devices are found by their address") {

@@ -148,7 +148,8 @@ OptionTexts Registry::every_device_of_variable() {
 int Registry::configure(const char* text) {
   const std::lock_guard guard(mutex_);
   if (any_open()) return fail(EBUSY, "a device of the software NIC is open; configure before the first open");
-  configured_ = false;
+  // A text that is wrong changes nothing. A variable that is wrong is so at each listing, until it is read again.
+  if (text == nullptr) configured_ = false;
   // Whoever started the program has asked for the captures and faults of every device (verbs run), whatever devices it
   // has.
   const int error = text ? replace(text, every_device_of_variable()) : configure_once();

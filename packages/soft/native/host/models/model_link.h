@@ -30,6 +30,9 @@ class ModelLink final : public link::Link {
 
   std::uint8_t* reserve() override { return reserved_ = next_->reserve(); }
   void commit(std::size_t size) override;
+  int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) override {
+    return next_->route(source, destination, mtu);
+  }
   void flush() override { next_->flush(); }
   bool congested(const wire::Gid& destination, std::uint32_t qp_num) override {
     return next_->congested(destination, qp_num);

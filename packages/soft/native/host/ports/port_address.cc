@@ -101,6 +101,7 @@ void PortAddress::close_service(const link::Service& service) {
 void PortAddress::abandon() {
   if (shm_) shm_->abandon();
   if (group_) group_->abandon();
+  if (tunnels_) tunnels_->abandon();
   if (udp_) udp_->abandon();
 }
 

@@ -12,6 +12,9 @@ constexpr Nanos kLeast = 10 * kMillisecond;   // of a measurement of the speed
 constexpr Nanos kMost = 1000 * kMillisecond;  // … and then it begins anew, since a virtual machine may move
 // A reading that took longer was interrupted, and is no measurement.
 constexpr std::uint64_t kMostTicks = 400;
+// The speeds of counters: in a nanosecond at most so many ticks, and one in so many nanoseconds at least.
+constexpr std::uint64_t kFastest = 8;
+constexpr std::uint64_t kSlowest = 10;
 // The time of the counter is ahead of the kernel's by less, and waits for it.
 constexpr Nanos kAhead = 1000;
 
@@ -46,6 +49,12 @@ Nanos CounterClock::renew() {
   return time_.load(std::memory_order_relaxed);
 }
 
+std::uint64_t CounterClock::scale_of(std::uint64_t ticks, Nanos time) {
+  const auto nanos = static_cast<std::uint64_t>(time);
+  if (time <= 0 || ticks == 0 || ticks / kFastest > nanos || nanos / kSlowest > ticks) return 0;
+  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(nanos) << kScaleBits) / ticks);
+}
+
 void CounterClock::learn(std::uint64_t ticks, Nanos time) {
   const std::uint64_t elapsed = ticks - ticks_.load(std::memory_order_relaxed);
   const std::uint64_t added = elapsed * scale_.load(std::memory_order_relaxed) >> kScaleBits;
@@ -55,13 +64,15 @@ void CounterClock::learn(std::uint64_t ticks, Nanos time) {
   time_.store(ahead && elapsed < 2 * lasts_.load(std::memory_order_relaxed) ? counted : time,
               std::memory_order_relaxed);
   const Nanos measured = time - first_time_;
+  bool anew = first_time_ == 0 || measured >= kMost;
   if (first_time_ != 0 && measured >= kLeast && measured <= 2 * kMost) {
-    const auto speed = static_cast<unsigned __int128>(measured) << kScaleBits;
-    const auto scale = static_cast<std::uint64_t>(speed / (ticks - first_ticks_));
+    const std::uint64_t scale = scale_of(ticks - first_ticks_, measured);
+    const std::uint64_t lasts = scale == 0 ? 0 : (static_cast<std::uint64_t>(kMillisecond) << kScaleBits) / scale;
     scale_.store(scale, std::memory_order_relaxed);
-    lasts_.store((static_cast<std::uint64_t>(kMillisecond) << kScaleBits) / scale, std::memory_order_relaxed);
+    lasts_.store(lasts, std::memory_order_relaxed);
+    anew = anew || scale == 0;
   }
-  if (first_time_ != 0 && measured < kMost) return;
+  if (!anew) return;
   first_ticks_ = ticks;
   first_time_ = time;
 }

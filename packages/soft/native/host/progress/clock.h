@@ -39,6 +39,10 @@ class CounterClock {
     return renew();
   }
 
+  // Nanoseconds a tick, times 2^32, of a counter that made `ticks` in `time`. 0 if no processor's is so fast or so
+  // slow: it was reset, or went on alone while the machine was suspended.
+  static std::uint64_t scale_of(std::uint64_t ticks, Nanos time);
+
  private:
   static constexpr unsigned kScaleBits = 32;
 

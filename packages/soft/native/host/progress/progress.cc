@@ -85,8 +85,32 @@ void Progress::stop() {
 void Progress::set_sockets(std::vector<int> sockets) {
   sockets_ = std::move(sockets);
   ++sockets_version_;
+  if (!attached_.empty()) attach_again();
   helper_.kick();
   driver_.kick();
+}
+
+// What an attached wait set holds.
+std::vector<int> Progress::guests() const {
+  std::vector<int> fds = sockets_;
+  fds.push_back(wake_event_.fd());
+  return fds;
+}
+
+// A packet to a new socket wakes the waiters too. The helper receives for one whose set cannot have the sockets.
+void Progress::attach_again() {
+  const auto attach_all = [this] {
+    const std::vector<int> fds = guests();
+    engine_.prepare_sleep();
+    std::erase_if(attached_, [&](WaitSet* set) { return !set->attach(fds); });
+    return 0;
+  };
+  const auto detach_all = [this](int) {
+    while (!attached_.empty()) detach(*attached_.back());
+    return 0;
+  };
+  contain(attach_all, detach_all);
+  has_attached_ = !attached_.empty();
 }
 
 // The first `fixed` entries stay. False: there is no memory for the sockets now, and the thread must not sleep long.
@@ -107,8 +131,7 @@ void Progress::attach(WaitSet& set) {
     if (now() - attached_.front()->used_at < kUnusedAfter) return;
     detach(*attached_.front());
   }
-  std::vector<int> fds = sockets_;
-  fds.push_back(wake_event_.fd());
+  const std::vector<int> fds = guests();
   attached_.reserve(attached_.size() + 1);
   engine_.prepare_sleep();
   if (set.attach(fds)) attached_.push_back(&set);

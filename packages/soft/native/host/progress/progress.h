@@ -179,6 +179,8 @@ class Progress {
   void run();
   void publish();
   void stay_awake();
+  std::vector<int> guests() const;
+  void attach_again();
   bool refresh(std::vector<pollfd>* fds, std::size_t fixed, std::uint64_t* seen) const;
   void drive(std::unique_lock<DeviceLock>& lock, Nanos time, bool urgent);
   void park(std::unique_lock<DeviceLock>& lock);

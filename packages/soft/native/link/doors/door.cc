@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <new>
 #include <system_error>
@@ -357,8 +358,8 @@ void Closer::close_later(int fd) {
     thread.detach();
     ++threads;
     ++idle;
-  } catch (const std::system_error&) {
-    // No thread can be had: the next descriptor's, or one that runs, closes it.
+  } catch (const std::exception&) {
+    // No thread can be had, or no memory for one: the next descriptor's, or one that runs, closes it.
   }
 }
 

@@ -305,7 +305,8 @@ const std::shared_ptr<FrameQueue>* QueueDirectory::Reader::find(const wire::Gid&
   refresh();
   for (const auto& [known, queue, numbers] : *list_) {
     if (known != address || queue->closed()) continue;
-    return range == kAnyRange || numbers->owns(range) ? &queue : nullptr;
+    const bool is_group = !numbers;  // whose members get the frames to any number
+    return is_group || range == kAnyRange || numbers->owns(range) ? &queue : nullptr;
   }
   return nullptr;
 }

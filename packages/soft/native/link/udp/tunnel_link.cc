@@ -42,9 +42,13 @@ int TunnelLink::open(const wire::Gid& address, UdpLink& next, std::unique_ptr<Tu
   return 0;
 }
 
-TunnelLink::~TunnelLink() {
+TunnelLink::~TunnelLink() { abandon(); }
+
+void TunnelLink::abandon() {
   for (const Socket& socket : sockets_) close(socket.fd);
-  close(epoll_);
+  sockets_.clear();
+  if (epoll_ >= 0) close(epoll_);
+  epoll_ = -1;
 }
 
 TunnelLink::Socket* TunnelLink::find(const wire::Tunnel& tunnel) {
@@ -92,6 +96,7 @@ int TunnelLink::listen(const wire::Tunnel& tunnel) {
 void TunnelLink::unlisten(const wire::Tunnel& tunnel) {
   Socket* socket = find(tunnel);
   if (socket == nullptr || --socket->listeners != 0) return;
+  epoll_ctl(epoll_, EPOLL_CTL_DEL, socket->fd, nullptr);  // a child of a fork may have a copy of it for a moment
   close(socket->fd);
   sockets_.erase(sockets_.begin() + (socket - sockets_.data()));
 }

@@ -24,9 +24,14 @@ class TunnelLink final : public Link {
   // IPv4 tunnel needs a raw socket, and those need CAP_NET_RAW).
   int listen(const wire::Tunnel& tunnel);
   void unlisten(const wire::Tunnel& tunnel);
+  // In a forked child: the sockets are the parent's.
+  void abandon();
 
   std::uint8_t* reserve() override { return reserved_ = next_.reserve(); }
   void commit(std::size_t size) override;
+  int route(const wire::Gid& source, const wire::Gid& destination, std::uint32_t* mtu) override {
+    return next_.route(source, destination, mtu);
+  }
   void flush() override { next_.flush(); }
   std::uint16_t fixed_source_port() const override { return next_.fixed_source_port(); }
   std::size_t receive(Receiver& receiver, std::size_t budget) override;

@@ -49,7 +49,11 @@ mode_t mode_of(int flags, va_list list) {
 }  // namespace
 
 int open_place(const Place& place, int flags) {
-  if ((flags & O_PATH) != 0) return libc_openat(place.directory(), place.path(), flags, 0);
+  if ((flags & O_PATH) != 0) {
+    const int fd = libc_openat(place.directory(), place.path(), flags, 0);
+    if (fd >= 0) note_folder();  // paths may begin there
+    return fd;
+  }
   std::string_view node;
   if (is_below(kNodes, place.name(), &node) && !node.empty() && (flags & O_DIRECTORY) == 0) {
     pthread_testcancel();

@@ -4,6 +4,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <ctime>
 #include <new>
@@ -130,7 +131,10 @@ void Publications::read_all() {
     }
     const long left = deadline - now();
     timespec wait = {left / 1000, left % 1000 * 1'000'000};
-    if (open == 0 || left <= 0 || syscall(SYS_ppoll, waits_, open, &wait, nullptr, 0) <= 0) break;
+    if (open == 0 || left <= 0) break;
+    const long ready = syscall(SYS_ppoll, waits_, open, &wait, nullptr, 0);
+    if (ready < 0 && errno == EINTR) continue;  // a signal of the program
+    if (ready <= 0) break;
     for (std::size_t i = 0; i < count_; ++i) {
       Publisher& each = publishers_[i];
       if (each.fd < 0) continue;

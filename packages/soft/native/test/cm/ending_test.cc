@@ -155,6 +155,32 @@ TEST_CASE("a peer that forgot its connections says so, and a foreign one that ne
   }
 }
 
+TEST_CASE("a peer whose GUID is 0 is forgotten with its connection, as any other") {
+  Network network(~std::uint64_t{0});  // the client's is 0
+  network.listen();
+  network.server.takes_requests = false;
+  network.connect();
+  const Mad request = network.sent.at(0);
+  wire::Path path;
+  path.sgid = network.client.gid;
+  path.dgid = network.server.gid;
+  for (std::size_t turn = 1; turn <= 3; ++turn) {
+    network.server.manager.deliver(1, path, request, network.now);
+    CHECK(network.server.count(VERBS_SOFT_CM_REQUEST) == turn);
+  }
+}
+
+TEST_CASE("a peer is asked about again where there was no memory for the question") {
+  Network network;
+  network.listen();
+  network.establish();
+  network.drops = [](const Mad&) -> bool { throw std::bad_alloc(); };
+  CHECK_THROWS_AS(network.run(20'000 * kMs), std::bad_alloc);
+  network.drops = [](const Mad&) { return true; };  // the peer is killed
+  network.run(20'000 * kMs);
+  CHECK(network.client.count(VERBS_SOFT_CM_DISCONNECTED) == 1);
+}
+
 TEST_CASE("alternate paths are refused") {
   Network network;
   network.listen();

@@ -202,6 +202,25 @@ TEST_CASE("paths relative to a descriptor of a folder above lead to the devices"
   }
 }
 
+// Another program runs it, by the next test: this one may have opened a folder before.
+TEST_CASE("a node is one of a device by a folder that is opened as a path only" * doctest::skip()) {
+  const int folder = open("/dev/infiniband", O_PATH | O_DIRECTORY);
+  REQUIRE(folder >= 0);
+  struct stat status{};
+  REQUIRE(fstatat(folder, "uverbs0", &status, 0) == 0);
+  CHECK(S_ISCHR(status.st_mode));
+  close(folder);
+}
+
+TEST_CASE("the devices are found from a folder that is opened as a path only") {
+  setenv("VERBS_SOFT", "call0", 1);
+  CHECK(in_child([] {
+          return execl("/proc/self/exe", "system_test", "-tc=*that is opened as a path only", "--no-skip",
+                       "-tce=the devices*", nullptr);
+        }) == 0);
+  unsetenv("VERBS_SOFT");
+}
+
 TEST_CASE("every entry of the folders has a status") {
   configure("call0");
   setenv("VERBS_SOFT", "call0;call1,ports=2", 1);

@@ -5,8 +5,10 @@
 #include <poll.h>
 #include <rdma/rdma_netlink.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <string>
@@ -252,6 +254,29 @@ TEST_CASE("objects and counters are those of the processes that have the device 
   CHECK(values["sent_pkts"] >= counter("net0", "sent_pkts"));  // of other processes, too
   CHECK(values["sent_pkts"] > 0);
   CHECK(values.size() > 20);
+}
+
+TEST_CASE("signals take no objects away") {
+  configure("net0;net1");
+  Socket socket;
+  End a("net0"), b("net1");
+  struct sigaction action{}, old{};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  REQUIRE(sigaction(SIGALRM, &action, &old) == 0);
+  const itimerval often{.it_interval = {0, 50}, .it_value = {0, 50}};
+  REQUIRE(setitimer(ITIMER_REAL, &often, nullptr) == 0);
+  int whole = 0;
+  for (int i = 0; i < 50; ++i) {
+    whole += socket
+                 .ask(RDMA_NLDEV_CMD_RES_QP_GET, 0,
+                      {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}, {RDMA_NLDEV_ATTR_RES_LQPN, a.qp->qp_num}})
+                 .messages.size() == 1;
+  }
+  const itimerval never{};
+  REQUIRE(setitimer(ITIMER_REAL, &never, nullptr) == 0);
+  REQUIRE(sigaction(SIGALRM, &old, nullptr) == 0);
+  CHECK(whole == 50);
 }
 
 TEST_CASE("identifiers of the connection manager: those of a process, in the state that they were shown last") {

@@ -51,6 +51,17 @@ TEST_CASE("counters are there before, while and after a device is open, and add 
   CHECK(std::string(verbs_soft_last_error()).find("nobody") != std::string::npos);
 }
 
+TEST_CASE("a text that is refused leaves the devices as they are") {
+  configure("kept0;kept1");
+  CHECK(verbs_soft_configure("other0,mtu=7") == EINVAL);
+  int count = 0;
+  ibv_device** list = ibv_get_device_list(&count);
+  REQUIRE(list);
+  REQUIRE(count == 2);
+  CHECK(std::string(ibv_get_device_name(list[0])) == "kept0");
+  ibv_free_device_list(list);
+}
+
 TEST_CASE("faults come and go while traffic flows, and everything still arrives") {
   configure("f,drop=0.1,duplicate=0.1,seed=5;g");
   End a("f"), b("g");

@@ -2,6 +2,7 @@
 // are opened again, events.
 #include <doctest/doctest.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "include/verbs_soft_extension.h"
@@ -132,6 +133,48 @@ TEST_CASE("a tunnel that cannot be listened for says why") {
     CHECK(soft()->open_tunnel(a.get(), &attr, &tunnel) == EPERM);
     CHECK(std::string(verbs_soft_last_error()).find("CAP_NET_RAW") != std::string::npos);
   }
+}
+
+TEST_CASE("a forked child keeps no socket of a tunnel") {
+  register_model();
+  configure("ta,kind=tunnelled,link=udp");
+  const Context context = open_device("ta");
+  const verbs_soft_tunnel_attr attr = tunnel_attr(VERBS_SOFT_TUNNEL_UDP);
+  verbs_soft_tunnel* tunnel = nullptr;
+  REQUIRE(soft()->open_tunnel(context.get(), &attr, &tunnel) == 0);
+  int ends[2];
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  char byte = 0;
+  if (child == 0) {
+    close(ends[0]);
+    (void)!write(ends[1], &byte, 1);
+    (void)!read(ends[1], &byte, 1);  // until the parent has looked
+    _exit(0);
+  }
+  close(ends[1]);
+  REQUIRE(read(ends[0], &byte, 1) == 1);
+  soft()->close_tunnel(context.get(), tunnel);
+  // Its port is free again.
+  CHECK(soft()->open_tunnel(context.get(), &attr, &tunnel) == 0);
+  close(ends[0]);
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
+TEST_CASE("a device that may have tunnels knows where no route leads") {
+  register_model();
+  configure("ta,kind=tunnelled,link=udp");
+  End a("ta");
+  // TEST-NET-3, from a loopback address.
+  ibv_ah_attr attr = End::address_of(a);
+  const std::uint8_t nowhere[4] = {203, 0, 113, 9};
+  std::memcpy(attr.grh.dgid.raw + 12, nowhere, sizeof nowhere);
+  errno = 0;
+  CHECK(ibv_create_ah(a.pd, &attr) == nullptr);
+  CHECK(errno == ENETUNREACH);
 }
 
 TEST_CASE("packets of a queue pair whose tunnel is closed are dropped") {

@@ -7,6 +7,16 @@
 
 using namespace verbs::soft::host;
 
+TEST_CASE("a counter that was reset, or went on while the machine was suspended, tells no speed") {
+  constexpr Nanos kSecond = 1000 * kMillisecond;
+  CHECK(CounterClock::scale_of(2'000'000'000, kSecond) == std::uint64_t{1} << 31);
+  CHECK(CounterClock::scale_of(800'000'000, kSecond) == std::uint64_t{5} << 30);
+  CHECK(CounterClock::scale_of(std::uint64_t{3'000'000'000} * 60, kSecond) == 0);
+  CHECK(CounterClock::scale_of(std::uint64_t(-1'000'000'000), kSecond) == 0);
+  CHECK(CounterClock::scale_of(1000, kSecond) == 0);
+  CHECK(CounterClock::scale_of(0, kSecond) == 0);
+}
+
 TEST_CASE("the time is the kernel's, to a microsecond, also where it goes back") {
   constexpr Nanos kError = 1100;
   // Long enough for the speed to be known, to be measured anew, and for many readings of the kernel's clock.

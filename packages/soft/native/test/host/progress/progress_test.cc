@@ -1,6 +1,7 @@
 #include "host/progress/progress.h"
 
 #include <doctest/doctest.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <thread>
 
 #include "host/events/completion_channel.h"
+#include "host/events/wait_set.h"
 
 using namespace verbs::soft::host;
 
@@ -120,6 +122,29 @@ TEST_CASE_FIXTURE(Fixture, "a blocked call makes the progress itself") {
   CHECK(progress.wait(channel) == 0);
   peer.join();
   CHECK(channel.pop() == &engine.target);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a socket that comes later wakes the thread that waits on a descriptor") {
+  const int signal = eventfd(0, EFD_CLOEXEC);
+  const int added = eventfd(1, EFD_CLOEXEC);
+  WaitSet set;
+  REQUIRE(set.open(signal) == 0);
+  const auto is_readable = [&] {
+    pollfd entry{set.fd(), POLLIN, 0};
+    return poll(&entry, 1, 0) == 1;
+  };
+  {
+    const std::lock_guard guard(lock);
+    progress.attach(set);
+    CHECK_FALSE(is_readable());
+    progress.set_sockets({engine.socket, added});
+    CHECK(is_readable());
+    progress.set_sockets({engine.socket});
+    CHECK_FALSE(is_readable());
+    progress.detach(set);
+  }
+  close(added);
+  close(signal);
 }
 
 TEST_CASE_FIXTURE(Fixture, "two blocked calls on two channels both end") {

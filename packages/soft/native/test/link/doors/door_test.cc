@@ -2,8 +2,10 @@
 #include "link/doors/door.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -15,6 +17,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "link/doors/local_socket.h"
@@ -213,6 +216,23 @@ TEST_CASE("without memory there is no door, and nothing is left of it") {
     if (error == 0) break;
     REQUIRE(error == ENOMEM);
     REQUIRE(descriptors() == before);
+  }
+}
+
+TEST_CASE("a descriptor that a thread is to close is closed once, also without memory" *
+          doctest::skip(!kAllocationsCanFail)) {
+  // Without memory for the list of descriptors, then for a thread.
+  for (int turn = 0; turn < 10; ++turn) {
+    CAPTURE(turn);
+    const int closing = eventfd(0, EFD_CLOEXEC);
+    fail_allocation(1);
+    close_elsewhere(closing);
+    fail_allocation(0);
+    const int next = eventfd(0, EFD_CLOEXEC);  // of the same number, if that is closed already
+    close_elsewhere(eventfd(0, EFD_CLOEXEC));
+    while (closing_elsewhere() != 0) std::this_thread::yield();
+    CHECK(fcntl(next, F_GETFD) != -1);
+    close(next);
   }
 }
 

@@ -225,6 +225,22 @@ TEST_CASE("what waits for room is bounded, whoever sends without a look") {
   CHECK(a.counters().overflow == 10'000 - FrameQueue::kCapacity - 4096);
 }
 
+TEST_CASE("a sender to a group waits, too, while the queue of a member is full") {
+  constexpr std::uint32_t kCapacity = FrameQueue::kCapacity, kMore = 5, kGroupNumber = 0xffffff;
+  const wire::Gid group = ipv4_gid(239, 1, 2, 3);
+  InprocLink a(kA, nullptr, nothing), b(kB, nullptr, nothing);
+  b.join(group);
+  for (std::uint32_t i = 0; i < kCapacity; ++i) send_now(a, frame_to(group, i));
+  CHECK_FALSE(a.congested(group, kGroupNumber));
+  for (std::uint32_t i = 0; i < kMore; ++i) send_now(a, frame_to(group, kCapacity + i));
+  CHECK(a.congested(group, kGroupNumber));
+  Collector collector;
+  CHECK(b.receive(collector, kCapacity) == kCapacity);
+  CHECK_FALSE(a.congested(group, kGroupNumber));
+  CHECK(b.receive(collector, kCapacity) == kMore);
+  CHECK(a.counters().overflow == 0);
+}
+
 TEST_CASE("a receiver may send to itself") {
   InprocLink a(kA, nullptr, nothing);
   Echo echo(a, 100);
