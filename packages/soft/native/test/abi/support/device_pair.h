@@ -106,6 +106,15 @@ struct End {
     return attr;
   }
 
+  // How an address handle fails for TEST-NET-3, to which no route leads from a loopback address; 0 if it does not.
+  int route_to_nowhere() const {
+    ibv_ah_attr attr = address_of(*this);
+    const std::uint8_t nowhere[4] = {203, 0, 113, 9};
+    std::memcpy(attr.grh.dgid.raw + 12, nowhere, sizeof nowhere);
+    ibv_ah* ah = ibv_create_ah(pd, &attr);
+    return ah == nullptr ? errno : ibv_destroy_ah(ah);
+  }
+
   int post_recv(std::size_t offset, std::uint32_t length, std::uint64_t wr_id = 1) {
     ibv_sge sge{reinterpret_cast<std::uintptr_t>(memory.data() + offset), length, mr->lkey};
     ibv_recv_wr wr{};
