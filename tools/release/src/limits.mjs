@@ -3,7 +3,7 @@ const MB = 1e6;
 /** Bytes of the published archives with the files of one platform. */
 const limits = new Map([
   ['@verbs/soft', 2 * MB],
-  ['@verbs/core', 1.345 * MB],
+  ['@verbs/core', 1.25 * MB],
 ]);
 
 /**

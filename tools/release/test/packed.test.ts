@@ -60,6 +60,11 @@ const FRAMES = [
   },
 ];
 
+interface SourceMap {
+  sources: string[];
+  sourcesContent: (string | null)[];
+}
+
 const published = inject('published');
 let small: Project;
 let whole: Project;
@@ -168,6 +173,29 @@ describe('what is in the archives', () => {
         keywords: expect.arrayContaining(['rdma', 'verbs']) as string[],
       });
     }
+  });
+
+  test('the text of every source that a source map names, once', () => {
+    for (const { manifest, files } of published.tarballs) {
+      const maps = files.filter((file) => /^dist\/.*\.map$/.test(file));
+      expect(maps).not.toEqual([]);
+      for (const map of maps) {
+        const path = whole.installed(manifest.name, map);
+        const { sources, sourcesContent } = JSON.parse(readFileSync(path, 'utf8')) as SourceMap;
+        for (const [at, source] of sources.entries()) {
+          const beside = files.includes(join(dirname(map), source));
+          expect([map, source, typeof sourcesContent[at]]).toEqual([map, source, beside ? 'object' : 'string']);
+        }
+      }
+    }
+  });
+
+  test('sources that stack traces name', () => {
+    const text = "import { openDevice } from '@verbs/core';\nopenDevice(1);\n";
+    const { code, stderr } = whole.run('trace.mjs', text, { NODE_OPTIONS: '--enable-source-maps' });
+    expect(code).toBe(1);
+    const [, path = ''] = /\((\/.*\/@verbs\/core\/src\/.*\.ts):\d+:\d+\)/.exec(stderr) ?? [stderr];
+    expect(existsSync(path) ? 'found' : stderr).toBe('found');
   });
 
   test('no more bytes than allowed', () => {
