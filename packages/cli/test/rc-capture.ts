@@ -35,21 +35,26 @@ export class RcCapture implements Disposable {
   size = 0;
   packets = 0;
 
-  constructor(path: string) {
+  /** @param offset - seconds that the times of the first section count from */
+  constructor(path: string, offset?: bigint) {
     this.#descriptor = openSync(path, 'w');
-    this.section();
+    this.section(offset);
   }
 
   /** A new section, as of another process. */
-  section(): void {
+  section(offset = 0n): void {
     this.#put(words(0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0xffffffff, 0xffffffff, 28));
-    // Raw IP; if_tsresol: 10^-9 seconds.
-    this.#put(words(1, 32, 101, 0, 9 | (1 << 16), 9, 0, 32));
+    // Raw IP; if_tsresol: 10^-9 seconds; if_tsoffset.
+    const from = [Number(offset & 0xffff_ffffn), Number((offset >> 32n) & 0xffff_ffffn)];
+    this.#put(words(1, 44, 101, 0, 9 | (1 << 16), 9, 14 | (8 << 16), ...from, 0, 44));
   }
 
   add(packet: RcPacket): void {
-    const data = bytesOf(packet);
-    const { time, direction } = packet;
+    this.frame(bytesOf(packet), packet);
+  }
+
+  /** Any IP packet. */
+  frame(data: Uint8Array, { time, direction }: Pick<RcPacket, 'time' | 'direction'>): void {
     const padding = -data.length & 3;
     const length = 32 + data.length + padding + 12;
     const flags = direction === undefined ? 0 : direction === 'sent' ? 2 : 1;
@@ -83,7 +88,8 @@ function words(...values: number[]): Buffer {
   return buffer;
 }
 
-function bytesOf({ from, to, opcode, destQpn, psn, aeth, payload = 0, damaged }: RcPacket): Buffer {
+/** An IPv4 packet, with the right checksum if it is not `damaged`. */
+export function bytesOf({ from, to, opcode, destQpn, psn, aeth, payload = 0, damaged }: RcPacket): Buffer {
   const extension = aeth === undefined ? (opcode === WRITE_ONLY || opcode === READ_REQUEST ? 16 : 0) : 4;
   const length = BTH + 12 + extension + payload + 4;
   const bytes = Buffer.alloc(length);
@@ -99,14 +105,14 @@ function bytesOf({ from, to, opcode, destQpn, psn, aeth, payload = 0, damaged }:
   if (aeth !== undefined) bytes.writeUInt32BE((aeth.syndrome * 2 ** 24 + aeth.msn) >>> 0, BTH + 12);
   else if (extension > 0) bytes.writeUInt32BE(payload, BTH + 24);
   bytes.fill(0xaa, BTH + 12 + extension, length - 4);
-  bytes.writeUInt32LE(checksum(bytes), length - 4);
+  bytes.writeUInt32LE(invariantCrc(bytes), length - 4);
   if (damaged === 'number') bytes[BTH + 7] = (bytes[BTH + 7] ?? 0) ^ 0x40;
   if (damaged === 'data') bytes[length - 5] = (bytes[length - 5] ?? 0) ^ 1;
   return bytes;
 }
 
-/** The invariant CRC. */
-function checksum(bytes: Buffer): number {
+/** The invariant CRC of a packet, whose last four bytes are for it. */
+export function invariantCrc(bytes: Buffer): number {
   const masked = Buffer.concat([Buffer.alloc(8, 0xff), bytes.subarray(0, -4)]);
   for (const at of [1, 8, 10, 11, 26, 27, 32]) masked[at + 8] = 0xff;
   return crc32(masked);
