@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -70,9 +71,10 @@ struct Qp {
   std::uint32_t local_key = 0, remote_key = 0;
   std::uint32_t max_send_wr = 0;
   MappedMemory send_queue, receive_queue;
-  std::uint32_t entries = 0;  // of each of the two queues; 0: none is mapped
-  std::uint32_t next = 0;     // the entry to execute next, modulo 2^22
-  std::uint32_t stride = 0;   // the stride of that entry to execute next
+  std::uint32_t entries = 0;      // of each of the two queues; 0: none is mapped
+  std::uint32_t next = 0;         // the entry to execute next, modulo 2^22
+  std::uint32_t stride = 0;       // the stride of that entry to execute next
+  std::uint32_t outstanding = 0;  // its part of that of its completion queue
 };
 
 // A user FIFO: a doorbell ring behind a register, and the page with its consumer index.
@@ -111,7 +113,7 @@ class Context {
   std::map<const void*, std::unique_ptr<Encap>> encaps;
   std::map<const void*, std::unique_ptr<UsrFifo>> fifos;
   std::uint32_t next_cq_number = 0;
-  std::uint32_t pds = 0;
+  std::atomic<std::uint32_t> pds = 0;
   verbs_soft_verbs base{};         // the NIC's own control verbs
   ibv_context_ops base_ops{};      // the NIC's own data path
   std::unique_ptr<Worker> worker;  // from the first FIFO on

@@ -10,6 +10,7 @@
 namespace verbs::hbl::model {
 
 class Context;
+struct Qp;
 
 // wr_id of work requests from a mapped send queue: this, and the entry's tag in the lower half.
 inline constexpr std::uint64_t kMappedQueue = 0xffffffffull << 32;
@@ -33,5 +34,11 @@ struct Cq {
 
 // Moves the NIC's completions to the mapped buffer and to `ready`. Under the context's lock.
 void move_completions(Context& context, Cq& cq);
+
+// A signaled entry of the queue pair was posted: a completion is to come.
+void expect_completion(Context& context, Qp& qp);
+
+// The queue pair is reset or destroyed: what is outstanding does not come any more. `cq` is that of its send queue.
+void expect_no_more(Context& context, Qp& qp, const ibv_cq* cq);
 
 }  // namespace verbs::hbl::model

@@ -79,9 +79,8 @@ int post(Context& context, Chain& chain, Qp& qp) {
   ibv_send_wr* bad = nullptr;
   const int error = context.base_ops.post_send(qp.ibv, chain.requests.data(), &bad);
   const auto posted = error == 0 ? chain.count : static_cast<int>(bad - chain.requests.data());
-  const auto cq = context.cqs.find(qp.ibv->send_cq);
   for (int i = 0; i < posted; ++i) {
-    if (chain.after[i].signaled && cq != context.cqs.end()) ++cq->second->outstanding;
+    if (chain.after[i].signaled) expect_completion(context, qp);
   }
   if (posted > 0) {
     qp.next = chain.after[posted - 1].next;

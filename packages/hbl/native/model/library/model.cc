@@ -87,11 +87,18 @@ void forget(void* data) { delete static_cast<Context*>(data); }
 
 ibv_pd* alloc_pd(ibv_context* verbs) {
   Context* context = context_of(verbs);
-  if (context->profile == Profile::kGaudi2 && context->pds > 0) return null_with<ibv_pd>(ESRCH);
-  ibv_pd* pd = context->base.alloc_pd(verbs);
+  const auto leave = [](void* data) { --static_cast<Context*>(data)->pds; };
+  const bool is_first = context->pds++ == 0;
+  ibv_pd* pd = nullptr;
+  if (context->profile == Profile::kGaudi2 && !is_first) {
+    errno = ESRCH;
+  } else {
+    pd = context->base.alloc_pd(verbs);
+  }
   if (pd) {
-    ++context->pds;
-    soft()->set_data(pd, VERBS_SOFT_PD, context, [](void* data) { --static_cast<Context*>(data)->pds; });
+    soft()->set_data(pd, VERBS_SOFT_PD, context, leave);
+  } else {
+    leave(context);
   }
   return pd;
 }

@@ -1,6 +1,7 @@
 // hbldv_create_encap and hbldv_destroy_encap.
 #include "model/verbs/encap.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,7 +18,7 @@ constexpr std::uint16_t kUdp = 17;
 int read_header(std::uint64_t address, std::uint32_t size, std::uint8_t* to) {
   int ends[2];
   if (size == 0) return 0;
-  if (pipe(ends) != 0) return errno;
+  if (pipe2(ends, O_CLOEXEC) != 0) return errno;
   // write() fails with EFAULT where reading the memory here would fault.
   const ssize_t written = write(ends[1], reinterpret_cast<const void*>(address), size);
   int error = written == static_cast<ssize_t>(size) ? 0 : EFAULT;

@@ -156,6 +156,7 @@ int modify_locked(Context& context, Qp& qp, ibv_qp_attr& attr, int mask, const h
     case IBV_QPS_RESET:
       error = context.base.modify_qp(qp.ibv, &attr, mask);
       if (error != 0) return error;
+      expect_no_more(context, qp, qp.ibv->send_cq);
       soft()->set_qp_tunnel(qp.ibv, VERBS_SOFT_TUNNEL_REQUESTS, nullptr);
       soft()->set_qp_tunnel(qp.ibv, VERBS_SOFT_TUNNEL_RESPONSES, nullptr);
       forget_number(qp);
@@ -193,6 +194,7 @@ int modify_qp(ibv_qp* verbs, ibv_qp_attr* attr, int mask) { return model::hbldv_
 
 int destroy_qp(ibv_qp* verbs) {
   Context* context = context_of(verbs->context);
+  const ibv_cq* const send_cq = verbs->send_cq;
   std::unique_ptr<Qp> qp;
   {
     // Remove it from the worker first. Destroying waits until events are acknowledged, so not under the lock.
@@ -203,8 +205,10 @@ int destroy_qp(ibv_qp* verbs) {
     context->qps.erase(found);
   }
   const int error = context->base.destroy_qp(verbs);
-  if (error != 0) {
-    const std::lock_guard guard(context->mutex);
+  const std::lock_guard guard(context->mutex);
+  if (error == 0) {
+    expect_no_more(*context, *qp, send_cq);
+  } else {
     context->qps.emplace(verbs, std::move(qp));
   }
   return error;

@@ -1,10 +1,12 @@
 /* A program that links libibverbs and libhbl and does not know the software NIC. Its doorbells are plain stores. Prints
  * a line for each group of checks that succeeds, and stops at the first check that fails. */
 #include <errno.h>
+#include <glob.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "hbl_doorbell.h"
 #include "hbldv.h"
@@ -75,6 +77,62 @@ static void connect_to_nobody(struct ibv_context *context, struct ibv_qp *qp) {
                            IBV_QP_MAX_QP_RD_ATOMIC) == 0);
 }
 
+/* How often the model's thread has slept. */
+static long sleeps(void) {
+  glob_t tasks;
+  long count = -1;
+  EXPECT(glob("/proc/self/task/*/status", 0, NULL, &tasks) == 0);
+  for (size_t i = 0; i < tasks.gl_pathc; ++i) {
+    char line[128];
+    int is_worker = 0;
+    FILE *status = fopen(tasks.gl_pathv[i], "r");
+    while (status && fgets(line, sizeof line, status)) {
+      is_worker |= strcmp(line, "Name:\tverbs-hbl\n") == 0;
+      if (is_worker) sscanf(line, "voluntary_ctxt_switches: %ld", &count);
+    }
+    if (status) fclose(status);
+  }
+  globfree(&tasks);
+  EXPECT(count >= 0);
+  return count;
+}
+
+static void wait_100_ms(void) {
+  const struct timespec time = {.tv_nsec = 100 * 1000 * 1000};
+  nanosleep(&time, NULL);
+}
+
+/* A queue pair goes, and its completions never come. */
+static void try_sleep(struct ibv_context *context, struct ibv_pd *pd, volatile uint64_t *doorbell) {
+  struct hbldv_cq_attr attr = {.port_num = 1, .cq_type = HBLDV_CQ_TYPE_QP};
+  struct ibv_cq *cq = hbldv_create_cq(context, 16, NULL, 0, &attr);
+  struct ibv_qp_init_attr init = {.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC};
+  init.cap.max_send_wr = 16;
+  init.cap.max_recv_wr = init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+  for (int resets = 0; resets < 2; ++resets) {
+    struct ibv_qp *qp = ibv_create_qp(pd, &init);
+    struct hbldv_query_qp_attr queue;
+    EXPECT(cq && qp);
+    connect_to_nobody(context, qp);
+    EXPECT(hbldv_query_qp(qp, &queue) == 0 && queue.swq_cpu_addr);
+    for (int i = 0; i < 4; ++i) {
+      ((struct hbl_wqe *)queue.swq_cpu_addr)[i] = (struct hbl_wqe){.opcode = HBL_WQE_WRITE, .flags = HBL_WQE_SIGNALED};
+    }
+    *doorbell = hbl_doorbell(4, queue.qp_num, 1);
+    wait_100_ms();
+    struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+    if (resets) EXPECT(ibv_modify_qp(qp, &reset, IBV_QP_STATE) == 0);
+    if (!resets) EXPECT(ibv_destroy_qp(qp) == 0);
+    wait_100_ms();
+    const long before = sleeps();
+    wait_100_ms();
+    EXPECT(sleeps() - before < 10);
+    if (resets) EXPECT(ibv_destroy_qp(qp) == 0);
+  }
+  EXPECT(ibv_destroy_cq(cq) == 0);
+  puts("nothing is waited for that cannot come");
+}
+
 int main(void) {
   struct ibv_device **list = ibv_get_device_list(NULL);
   EXPECT(list && list[0] && hbldv_is_supported(list[0]));
@@ -104,6 +162,8 @@ int main(void) {
   halves[1] = 1u << (HBL_DOORBELL_PORT_SHIFT - 32);
   while (*consumer != 1) sched_yield();
   puts("a doorbell in two halves is one doorbell");
+
+  try_sleep(context, pd, doorbell);
 
   for (int i = 0; i < 16; ++i) {
     ((struct hbl_wqe *)queue.swq_cpu_addr)[i] = (struct hbl_wqe){.opcode = HBL_WQE_WRITE};

@@ -1,6 +1,7 @@
 // Opening a place, for the calls that open files and folders.
 #include <pthread.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdarg>
@@ -38,7 +39,9 @@ FILE* open_file(const char* path, const char* mode) {
   if (!place.is_ours()) return libc_fopen(place.path(), mode);
   const bool writes = std::strpbrk(mode, "wa+") != nullptr;
   const int fd = open_place(place, (writes ? O_RDWR : O_RDONLY) | (std::strchr(mode, 'e') ? O_CLOEXEC : 0));
-  return fd < 0 ? nullptr : fdopen(fd, "r");
+  FILE* file = fd < 0 ? nullptr : fdopen(fd, "r");
+  if (!file && fd >= 0) close(fd);  // which leaves errno: the descriptor is good
+  return file;
 }
 
 // The argument that is there only if a file may be created.
