@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { AccessFlags, objectCounts } from '@verbs/core';
 import { describe, expect, it } from 'vitest';
 import {
   createFlow,
@@ -89,6 +90,32 @@ describe('what is forgotten', () => {
     await port.send(INNER);
     expect((await port.receiveOne()).bytes).toHaveLength(INNER.byteLength);
     expect(flow.matcher.closed).toBe(false);
+  });
+
+  it('leaves the device the memory that a command names by number, until the context is closed', async () => {
+    for (let i = 0; i < 5; i++) await collect(); // what other tests have left
+    const before = objectCounts();
+    const more = (name: string) => (objectCounts()[name] ?? 0) - (before[name] ?? 0);
+    const ctx = open();
+    const input = new Uint8Array(16 + 80 + 64);
+    const bytes = new DataView(input.buffer);
+    const [CREATE_CQ, CONTEXT] = [0x400, 16];
+    (() => {
+      const { umemId } = devx.regUmem(ctx, ctx.allocPd().allocMr(4096, AccessFlags.LOCAL_WRITE));
+      bytes.setUint16(0, CREATE_CQ);
+      bytes.setUint8(CONTEXT, 0x02); // dbr_umem_valid
+      bytes.setUint32(CONTEXT + 4, umemId); // dbr_umem_id
+      bytes.setUint8(CONTEXT + 12, 4); // log_cq_size
+      bytes.setBigUint64(CONTEXT + 56, 2048n); // dbr_addr
+      bytes.setUint32(88, umemId); // cq_umem_id
+      bytes.setUint8(92, 0x80); // cq_umem_valid
+    })();
+    const cq = devx.createObj(ctx, input, 16);
+    expect(await collectUntil(() => more("provider's object") === 1)).toBe(true);
+    for (let i = 0; i < 5; i++) await collect();
+    expect([more('MemoryRegion'), more('blockBytes') > 0, cq.closed]).toEqual([1, true, false]);
+    ctx.close();
+    expect(await collectUntil(() => more('MemoryRegion') === 0 && more('blockBytes') === 0)).toBe(true);
   });
 });
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <new>
 #include <string>
 
 #include "binding/device/query.h"
@@ -40,6 +41,18 @@ bool Object::went_with_device(int error) const {
   return kind_ != VERBS_CORE_CONTEXT && context != nullptr && context->removed();
 }
 
+void Object::keep_parents() {
+  const Context* context = context_if_any();
+  if (context == nullptr || context == this) return;
+  try {
+    for (const Link& link : links_) {
+      if (link.parent.get() != context) context->keep(link.parent);
+    }
+  } catch (const std::bad_alloc&) {
+    // Without memory for that, they end now.
+  }
+}
+
 int Context::destroy() {
   async_watcher_.close();
   if (ownership_ == Ownership::kOwned && functions().close_device(context_) != 0) return errno == 0 ? EIO : errno;
@@ -48,6 +61,7 @@ int Context::destroy() {
 
 int Context::destroyed(int) {
   context_ = nullptr;
+  kept_.clear();
   return 0;
 }
 

@@ -3,6 +3,9 @@
 
 #include <infiniband/verbs.h>
 
+#include <memory>
+#include <vector>
+
 #include "binding/device/library.h"
 #include "binding/lifetime/handle.h"
 #include "binding/lifetime/object.h"
@@ -31,6 +34,8 @@ class Context final : public Object {
   provider::DescriptorWatcher& async_watcher() { return async_watcher_; }
   // The device is not there any more: the kernel answers even a query with EIO.
   bool removed() const;
+  // The object stays until the context is closed.
+  void keep(const std::shared_ptr<Object>& object) const { kept_.push_back(object); }
 
   static void init(Napi::Object exports);
 
@@ -43,6 +48,7 @@ class Context final : public Object {
   ibv_context* context_;
   Ownership ownership_;
   provider::DescriptorWatcher async_watcher_;
+  mutable std::vector<std::shared_ptr<Object>> kept_;
 };
 
 }  // namespace verbs::core

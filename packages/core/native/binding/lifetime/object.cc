@@ -70,7 +70,10 @@ void Object::dispose() {
   // No children are left here: they would have kept this object alive.
   if (!open_) return;
   open_ = false;
-  (void)destroyed(destroy());
+  const int error = destroy();
+  // Another object names it by a number, which only the device knows: the device goes on with the memory behind it.
+  if (error != 0 && !went_with_device(error)) keep_parents();
+  (void)destroyed(error);
 }
 
 void Object::detach() {

@@ -85,7 +85,9 @@ class Object : public std::enable_shared_from_this<Object> {
     std::list<Object*>::iterator place;
   };
   void detach();
-  // Whether a destroy function's errno means that only. Of the room above: context.cc.
+  // Until the context is closed. Of the room above, as the next one: context.cc.
+  void keep_parents();
+  // Whether a destroy function's errno means that only.
   bool went_with_device(int error) const;
 
   verbs_core_kind kind_;
