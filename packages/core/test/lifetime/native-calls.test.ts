@@ -48,3 +48,19 @@ it('what a call uses cannot be closed by a getter of its arguments', () => {
   expect(native.isOpen(ctx[kHandle])).toBe(true);
   ctx.close();
 });
+
+it('a work queue that a getter of the list of queues has closed is refused', () => {
+  const { ctx, pd, cq } = bench();
+  const [first, second] = [1, 2].map(() => pd.createWq({ cq, maxWr: 4 })[kHandle]);
+  const list = [first];
+  Object.defineProperty(list, 1, {
+    get: () => {
+      native.close(first as never);
+      return second;
+    },
+  });
+  expect(list).toHaveLength(2);
+  expect(native.createRwqIndTable(ctx[kHandle], list as never)).toBe(-22);
+  expect([native.isOpen(first as never), native.isOpen(second as never)]).toEqual([false, true]);
+  ctx.close();
+});

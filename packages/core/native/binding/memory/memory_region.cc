@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 
 #include "binding/device/library.h"
 #include "binding/lifetime/handle.h"
@@ -122,10 +123,13 @@ void tell_kept(const ProtectionDomain& pd, ibv_mr* mr, const std::shared_ptr<Mem
   if (block != nullptr && keep_mapped != nullptr) keep_mapped(mr);
 }
 
-// undefined: the address of the bytes themselves.
-std::uint64_t read_iova(const Napi::Value& value, const void* data) {
-  return value.IsUndefined() ? reinterpret_cast<std::uintptr_t>(data) : u64_of(value);
+// Undefined, and so none: the address of the bytes themselves.
+std::optional<std::uint64_t> read_iova(const Napi::Value& value) {
+  if (value.IsUndefined()) return std::nullopt;
+  return u64_of(value);
 }
+
+std::uint64_t address_of(const void* data) { return reinterpret_cast<std::uintptr_t>(data); }
 
 // An ArrayBuffer of a block, which keeps it. Undefined where the host has all memory of JavaScript in one cage, as
 // Electron has, and so allows none of ours.
@@ -143,21 +147,21 @@ struct Allocated {
 };
 
 Allocated allocate(const ProtectionDomain& pd, const std::shared_ptr<Environment>& environment, std::size_t length,
-                   const Napi::Value& iova, std::int32_t access, Wanted* wanted) {
+                   std::optional<std::uint64_t> iova, std::int32_t access, Wanted* wanted) {
   Allocated made{MemoryBlock::allocate(environment, length)};
   if (made.block == nullptr) return made;
-  *wanted = {made.block->data(), length, read_iova(iova, made.block->data()), access};
+  *wanted = {made.block->data(), length, iova.value_or(address_of(made.block->data())), access};
   made.mr = register_memory(pd, *wanted);
   return made;
 }
 
 // Of a memory file, which the adapter maps as well. An adapter that takes none gets the memory itself.
 Allocated allocate_shared(const ProtectionDomain& pd, const std::shared_ptr<Environment>& environment,
-                          std::size_t length, const Napi::Value& iova, std::int32_t access, Wanted* wanted) {
+                          std::size_t length, std::optional<std::uint64_t> iova, std::int32_t access, Wanted* wanted) {
   int fd = -1;
   Allocated made{MemoryBlock::allocate_file(environment, length, &fd)};
   if (made.block == nullptr) return made;
-  *wanted = {made.block->data(), length, read_iova(iova, made.block->data()), access};
+  *wanted = {made.block->data(), length, iova.value_or(address_of(made.block->data())), access};
   const Functions& functions = pd.context().functions();
   if (functions.reg_dmabuf_mr != nullptr) {
     made.mr = functions.reg_dmabuf_mr(pd.pd(), 0, length, wanted->iova, fd, access);
@@ -179,8 +183,8 @@ Napi::Value alloc_mr(const Napi::CallbackInfo& info) {
   if (!(length >= 1 && length <= 9007199254740991.0)) return failure(env, EINVAL);
   Wanted wanted{};
   const auto make = flag_of(info[4]) ? allocate_shared : allocate;
-  const auto [block, mr] =
-      make(*pd, Environment::of(env), static_cast<std::size_t>(length), info[3], number_of<int>(info[2]), &wanted);
+  const auto [block, mr] = make(*pd, Environment::of(env), static_cast<std::size_t>(length), read_iova(info[3]),
+                                number_of<int>(info[2]), &wanted);
   if (block == nullptr) return failure(env, errno);
   if (mr == nullptr) return failure(env, creation_error());
   tell_kept(*pd, mr, block);
@@ -200,7 +204,8 @@ Napi::Value reg_mr(const Napi::CallbackInfo& info) {
   const auto pd = take<ProtectionDomain>(info, 0);
   const MemoryRegion::Bytes bytes = MemoryRegion::bytes_of(info[1]);
   if (bytes.length == 0) return failure(env, EINVAL);
-  const Wanted wanted{bytes.data, bytes.length, read_iova(info[3], bytes.data), number_of<int>(info[2])};
+  const Wanted wanted{bytes.data, bytes.length, read_iova(info[3]).value_or(address_of(bytes.data)),
+                      number_of<int>(info[2])};
   MemoryRegion::Memory memory = MemoryRegion::owner_of(info[1], bytes);
   ibv_mr* mr = register_memory(*pd, wanted);
   if (mr == nullptr) return failure(env, creation_error());

@@ -116,13 +116,17 @@ Napi::Value create_rwq_ind_table(const Napi::CallbackInfo& info) {
   const auto context = take<Context>(info, 0);
   const auto list = info[1].As<Napi::Array>();
   if (!std::has_single_bit(list.Length())) return failure(env, EINVAL);
-  std::vector<ibv_wq*> queues;
   std::vector<std::shared_ptr<Object>> parents{context};
   for (std::uint32_t i = 0; i < list.Length(); i++) {
     const auto queue = take<ReceiveWorkQueue>(env, list.Get(i));
     if (&queue->context() != context.get()) return failure(env, EINVAL);
-    queues.push_back(queue->wq());
     parents.push_back(queue);
+  }
+  // A getter of the list may have closed what was looked up before.
+  std::vector<ibv_wq*> queues;
+  for (const std::shared_ptr<Object>& each : parents) {
+    if (!each->open()) return failure(env, EINVAL);
+    if (each != context) queues.push_back(static_cast<ibv_wq*>(each->pointer()));
   }
   ibv_rwq_ind_table_init_attr attr{};
   attr.log_ind_tbl_size = static_cast<std::uint32_t>(std::countr_zero(list.Length()));
