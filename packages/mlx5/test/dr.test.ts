@@ -162,6 +162,17 @@ describe('refusals', () => {
     refusal([dr.createActionDestTable(domain, table)]).toThrow(
       /EINVAL.*actions\[0\] leads from a table of level 1 to one of level 1/,
     );
+    const loop = dr.createActionDestArray(domain, [qp, dr.createActionDestTable(domain, table)]);
+    refusal([loop]).toThrow(/EINVAL.*actions\[0\] leads from a table of level 1 to one of level 1/);
+    // A value may end before the mask does, but not anywhere.
+    for (const [size, reason] of [
+      [64, /EINVAL.*2 actions of the kind tag/],
+      [62, /EINVAL.*the value has 62 bytes, no multiple of 4/],
+      [0, /EINVAL.*the value has no bytes/],
+    ] as const) {
+      const tags = [1, 2].map((tag) => dr.createActionTag(domain, tag));
+      expect(() => dr.createRule(matcher, new Uint8Array(size), [...tags, qp])).toThrow(reason);
+    }
     const { domain: other, table: others } = receiving(port);
     refusal([dr.createActionDestTable(other, others)]).toThrow(/EINVAL.*actions\[0\] is of another domain/);
 
@@ -187,6 +198,30 @@ describe('refusals', () => {
 });
 
 describe('objects', () => {
+  it('read each attribute once', () => {
+    const { ctx } = new Port(open());
+    const domain = dr.createDomain(ctx, dr.DomainType.NIC_RX);
+    const read: string[] = [];
+    const once = <T extends object>(attr: T) =>
+      new Proxy(attr, { get: (of, name) => (read.push(String(name)), Reflect.get(of, name) as unknown) });
+    const [nextTable, data] = [dr.createTable(domain, 1), headers(ether({ ...MACS, etherType: 0x0800 }))];
+    const meter = once({ nextTable, active: true, regCIndex: 0, parameter: new Uint8Array(32) });
+    expect(dr.createActionFlowMeter(domain, meter).nextTable).toBe(nextTable);
+    dr.createActionPacketReformat(domain, once({ reformatType: Type.L3_TUNNEL_TO_L2, data, flags: 0 }));
+    dr.createActionModifyHeader(domain, once({ flags: 0, actions: [{ set: 'udp_dport' as const, value: 1 }] }));
+    expect(read.sort()).toEqual([
+      'actions',
+      'active',
+      'data',
+      'flags',
+      'flags',
+      'nextTable',
+      'parameter',
+      'reformatType',
+      'regCIndex',
+    ]);
+  });
+
   it('close what depends on them first, and show what they are', () => {
     const port = new Port(open());
     const { domain, table, matcher } = receiving(port);

@@ -1,8 +1,10 @@
+import { FlowFlags } from '@verbs/core';
 import { describe, expect, it } from 'vitest';
 import {
   createFlow,
   createFlowActionPacketReformat,
   createFlowMatcher,
+  devx,
   dr,
   ether,
   FlowActionPacketReformatType as Reformat,
@@ -10,11 +12,12 @@ import {
   FlowTableType,
   headers,
   ipv4,
+  openDevice,
   pipelineGraph,
   udp,
   vxlan,
 } from '../src/index.js';
-import { open } from './helpers/devices.js';
+import { open, owned } from './helpers/devices.js';
 import { IPS, MACS, Port } from './helpers/frames.js';
 
 const TUNNEL = { outer: { ipProtocol: 17, udpDport: 4789 }, misc: { vxlanVni: 42 } };
@@ -75,6 +78,56 @@ describe('pipelineGraph', () => {
       `         └─ ${qpText(port)}`,
     ]);
     expect(graph.nodes.map(({ kind }) => kind).sort()).toEqual(['destination', 'rule', 'rule', 'table', 'table']);
+  });
+
+  it('keeps the tables of directions and of open devices apart', () => {
+    const [port, ctx] = [new Port(open()), owned(openDevice('mlx5_soft0'))];
+    const drop = [{ type: FlowActionType.DROP }] as const;
+    const flows = [
+      createFlow(createFlowMatcher(port.ctx, { flags: FlowFlags.EGRESS }), undefined, drop),
+      createFlow(createFlowMatcher(port.ctx, { ftType: FlowTableType.RDMA_RX }), undefined, [port.qp]),
+      createFlow(createFlowMatcher(port.ctx), undefined, [port.qp]),
+      createFlow(createFlowMatcher(port.ctx, { ftType: NIC_RX }), undefined, [port.qp]),
+      createFlow(createFlowMatcher(ctx, { priority: 1 }), undefined, drop),
+    ];
+    const tables = pipelineGraph(flows).nodes.filter(({ kind }) => kind === 'table');
+    expect(tables.map(({ name }) => name)).toEqual(['NIC_TX', 'RDMA_RX', 'NIC_RX', 'NIC_RX']);
+  });
+
+  it('shows what meters, samplers and arrays do on the way', () => {
+    const port = new Port(open());
+    const domain = dr.createDomain(port.ctx, dr.DomainType.NIC_RX);
+    const [first, second, third] = [1, 2, 3].map((level) => dr.createTable(domain, level)) as [
+      dr.Table,
+      dr.Table,
+      dr.Table,
+    ];
+    const toQp = dr.createActionDestIbvQp(domain, port.qp);
+    const count = dr.createActionFlowCounter(domain, devx.allocFlowCounter(port.ctx));
+    const parameter = new Uint8Array(32);
+    const meter = dr.createActionFlowMeter(domain, { nextTable: second, regCIndex: 0, parameter });
+    const sampler = dr.createActionFlowSampler(domain, {
+      sampleRatio: 2,
+      defaultNextTable: third,
+      sampleActions: [toQp, count],
+    });
+    const array = dr.createActionDestArray(domain, [
+      count,
+      toQp,
+      dr.createActionDestIbvQp(domain, new Port(port.ctx).qp),
+    ]);
+    const rule = (table: dr.Table, actions: dr.Action[]) => dr.createRule(dr.createMatcher(table), undefined, actions);
+    const graph = pipelineGraph([rule(first, [meter]), rule(second, [sampler]), rule(third, [array])]);
+    const lines = graph.toText().split('\n');
+    expect(lines.slice(0, 5)).toEqual([
+      'NIC_RX level 1',
+      '└─ every packet, priority 0: flow meter',
+      '   └─ NIC_RX level 2',
+      '      └─ every packet, priority 0: flow sampler, samples: flow counter',
+      '         ├─ NIC_RX level 3',
+    ]);
+    expect(lines[5]).toBe('         │  └─ every packet, priority 0: flow counter');
+    expect(lines.at(-1)).toBe(`         └─ ${qpText(port)}`);
   });
 
   it('is a program for dot, and a picture', () => {

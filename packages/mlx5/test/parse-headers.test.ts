@@ -148,6 +148,29 @@ describe('parseHeaders()', () => {
     );
   });
 
+  it('ends the options of GENEVE where its header says, also in the middle of one', () => {
+    const option = { class: 1, type: 2, reserved: 0, data: Uint8Array.of(1, 2, 3, 4) };
+    const front = headers(
+      ether({ dst: '01:50:56:19:20:a7', src: '24:8a:07:a5:28:c8' }),
+      ipv4({ src: '1.1.1.1', dst: '2.2.2.2' }),
+      udp(),
+      geneve({ vni: 1, options: [option] }),
+    );
+    const bytes = Uint8Array.from([...front, ...new Array<number>(60).fill(7)]);
+    bytes[front.length - 5] = 5; // words of data; the header has room for one
+    const { layers, payload } = parseHeaders(bytes);
+    const at = layers.findIndex(({ name }) => name === 'geneve');
+    expect(layers[at]).toMatchObject({ size: 16, fields: { options: [option] } });
+    expect(layers[at + 1]).toMatchObject({ name: 'ether', offset: front.length });
+    expect(payload).toHaveLength(46);
+  });
+
+  it('names bytes whose buffer was transferred', () => {
+    const gone = new Uint8Array(64);
+    structuredClone(gone.buffer, { transfer: [gone.buffer] });
+    expect(() => parseHeaders(gone)).toThrow(/^bytes is detached/);
+  });
+
   it('begins with IP of either version, and ends at a fragment', () => {
     const v4 = headers(ipv4({ src: '1.1.1.1', dst: '2.2.2.2', protocol: 17, fragmentOffset: 1 }), udp({ dstPort: 1 }));
     expect(parseHeaders(v4, 'ip').layers.map(({ name }) => name)).toEqual(['ipv4']);

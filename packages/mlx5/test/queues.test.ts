@@ -42,4 +42,7 @@ it('the capabilities of the flow tables are those of the configuration', () => {
   const caps = devx.queryNicFlowTableCaps(open('max_encap_header_size=64,decap=0'));
   expect(caps.maxEncapHeaderSize).toBe(64);
   expect([caps.nicReceive.ftSupport, caps.nicReceive.decap, caps.encapGeneralHeader]).toEqual([true, false, true]);
+  const others = [caps.nicReceiveRdma, caps.nicTransmitRdma, caps.nicReceiveSniffer, caps.nicTransmitSniffer];
+  expect(others.map(({ ftSupport }) => ftSupport)).toEqual([true, true, false, false]);
+  expect(caps.nicReceiveRdma).toMatchObject({ flowCounter: true, flowTag: false, reformat: false, maxFtLevel: 255 });
 });

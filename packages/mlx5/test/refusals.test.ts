@@ -119,6 +119,10 @@ describe('matchers', () => {
     expect(code(() => createFlowMatcher(ctx, { compMask: 1n << 40n }))).toBe('EOPNOTSUPP');
     expect(code(() => createFlowMatcher(ctx, { type: 1 }))).toBe('EOPNOTSUPP');
     expect(code(() => createFlowMatcher(ctx, { ibPort: 1 }))).toBe('EOPNOTSUPP');
+    // The library takes no table that the mask leaves out.
+    const masked = createFlowMatcher(ctx, { ftType: Table.NIC_TX, compMask: 0 });
+    expect([masked.ftType, masked.table]).toEqual([undefined, Table.NIC_RX]);
+    expect(createFlowMatcher(ctx, { ftType: Table.NIC_TX, compMask: 1 }).ftType).toBe(Table.NIC_TX);
     expect(code(() => createFlowMatcher(ctx, { matchMask: bytes(0) }))).toBe('EINVAL');
     expect(code(() => createFlowMatcher(ctx, { matchMask: bytes(641) }))).toBe('EINVAL');
     // Any size between, also one that is no multiple of anything.

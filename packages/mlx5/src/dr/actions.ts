@@ -25,7 +25,7 @@ function create(
   kind: string,
   call: (handle: NativeHandle, syscall: string) => NativeHandle | number,
   others?: Parent,
-  about?: () => { detail?: string; flags?: number | undefined },
+  about?: () => { detail?: string; flags?: number | undefined } | undefined,
 ): Action {
   const syscall = PREFIX + kind;
   const result = call(handleOf(domain, 'Domain', 'domain', syscall), syscall);
@@ -190,17 +190,16 @@ const checkReformat = fields({ reformatType: u32(), data: bytesOf, flags: or(u32
  *   L3_TUNNEL_TO_L2 has), EOPNOTSUPP
  */
 export function createActionPacketReformat(domain: Domain, attr: DrPacketReformatAttr): Action {
+  let about: { detail: string; flags: number } | undefined;
   const call = (handle: NativeHandle, syscall: string) => {
     const { reformatType, data, flags } = checkReformat(attr, 'attr');
+    about = { detail: reformatText(reformatType, data), flags };
     // The library copies the data to a place on its stack, whatever their size, and also where there are none.
     const hint = refusedSize(reformatType, data ?? NO_DATA);
     if (hint !== undefined) throw new VerbsError(errno.EINVAL, syscall, { hint });
     return native.drActionCreatePacketReformat(handle, flags, reformatType, data);
   };
-  return create(domain, 'packet_reformat', call, [], () => ({
-    detail: reformatText(attr.reformatType, attr.data),
-    flags: attr.flags ?? 0,
-  }));
+  return create(domain, 'packet_reformat', call, [], () => about);
 }
 
 /** The attributes of {@link dr.createActionModifyHeader}. */
@@ -215,11 +214,13 @@ const checkModifyHeader = fields({ actions: modifyActions, flags: or(u32(), 0) }
 
 /** `mlx5dv_dr_action_create_modify_header`. @throws VerbsError EINVAL, EOPNOTSUPP */
 export function createActionModifyHeader(domain: Domain, attr: DrModifyHeaderAttr): Action {
+  let about: { flags: number } | undefined;
   const call = (handle: NativeHandle) => {
     const { actions, flags } = checkModifyHeader(attr, 'attr');
+    about = { flags };
     return native.drActionCreateModifyHeader(handle, flags, actions);
   };
-  return create(domain, 'modify_header', call, [], () => ({ flags: attr.flags ?? 0 }));
+  return create(domain, 'modify_header', call, [], () => about);
 }
 
 /** `struct mlx5dv_dr_action_dest_attr`: a destination, with a reformat action in front (DEST_REFORMAT) or without. */

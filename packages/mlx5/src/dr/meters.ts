@@ -101,15 +101,17 @@ export interface FlowMeterAttr {
   parameter: Uint8Array;
 }
 
-function meterFields(attr: FlowMeterAttr, syscall: string): NativeMeterAttr {
+/** The attributes for a native call, and the table among them. */
+function meterFields(attr: FlowMeterAttr, syscall: string): { meter: NativeMeterAttr; nextTable: Table } {
   const check = fields({
     nextTable: handle('Table', syscall),
     active: flag(true),
     regCIndex: u8(),
     parameter: uint8Array,
   });
-  const { active, ...given } = check(attr, 'attr');
-  return { ...given, active: Number(active) };
+  const once = validate.object(attr, 'attr', check.names) as unknown as FlowMeterAttr;
+  const { active, ...given } = check(once, 'attr');
+  return { meter: { ...given, active: Number(active) }, nextTable: once.nextTable };
 }
 
 /** A flow meter. It keeps its table, which every change needs. */
@@ -133,9 +135,9 @@ export class FlowMeterAction extends Action {
   modify(attr: Omit<FlowMeterAttr, 'nextTable'>, modifyFieldSelect: bigint): void {
     const syscall = 'mlx5dv_dr_action_modify_flow_meter';
     const handle = this.use(syscall);
-    const fields = meterFields({ ...attr, nextTable: this.nextTable }, syscall);
+    const { meter } = meterFields({ ...attr, nextTable: this.nextTable }, syscall);
     const select = networkOrder(BigInt(validate.u64(modifyFieldSelect, 'modifyFieldSelect')));
-    done(native.drActionModifyFlowMeter(handle, fields, select), { library: this.domain.library(syscall), syscall });
+    done(native.drActionModifyFlowMeter(handle, meter, select), { library: this.domain.library(syscall), syscall });
   }
 }
 
@@ -143,8 +145,9 @@ export class FlowMeterAction extends Action {
 export function createActionFlowMeter(domain: Domain, attr: FlowMeterAttr): FlowMeterAction {
   const syscall = 'mlx5dv_dr_action_create_flow_meter';
   const handle = handleOf(domain, 'Domain', 'domain', syscall);
-  const result = native.drActionCreateFlowMeter(handle, meterFields(attr, syscall));
-  return new FlowMeterAction(domain, made(result, { library: domain.library(syscall), syscall }), attr.nextTable);
+  const { meter, nextTable } = meterFields(attr, syscall);
+  const result = native.drActionCreateFlowMeter(handle, meter);
+  return new FlowMeterAction(domain, made(result, { library: domain.library(syscall), syscall }), nextTable);
 }
 
 /** `struct mlx5dv_dr_flow_sampler_attr`. */

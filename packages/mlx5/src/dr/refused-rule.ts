@@ -1,7 +1,7 @@
 import type { Context } from '@verbs/core';
 import { coreNative } from '@verbs/core/provider';
 import { bitOutside } from '../match/match-value.js';
-import type { Action } from './action.js';
+import { Action } from './action.js';
 import { ActionFlags, DomainType } from './enums.js';
 import type { Matcher } from './matcher.js';
 import { Table } from './table.js';
@@ -45,11 +45,11 @@ export function refusedRule(result: unknown, rule: RefusedRule): string | undefi
   }
 }
 
-/** Parts that the criteria do not enable are not looked at. */
-function wrongValue({ matcher: { mask, matchCriteriaEnable }, value }: RefusedRule): string | undefined {
-  if (value.byteLength < mask.byteLength) {
-    return `the value has ${value.byteLength} bytes, and the matcher's mask ${mask.byteLength}`;
-  }
+/** Parts that the criteria do not enable are not looked at, and bytes that the value lacks are zero. */
+function wrongValue({ matcher: { mask, matchCriteriaEnable, table }, value }: RefusedRule): string | undefined {
+  const { byteLength } = value;
+  if (byteLength === 0) return 'the value has no bytes: give as many as the mask has';
+  if (table.level !== 0 && byteLength % 4 !== 0) return `the value has ${byteLength} bytes, no multiple of 4`;
   return bitOutside(
     value.map((byte, i) => ((matchCriteriaEnable >> Math.floor(i / PART)) & 1) * byte),
     mask,
@@ -74,18 +74,24 @@ function foreign({ domain, kind, others }: Action, table: Table): string | undef
   return contexts.some((each) => each !== table.domain.context) ? 'is of another open device' : undefined;
 }
 
-function wrongLevel({ kind, flags, others }: Action, { level }: Table): string | undefined {
+function wrongLevel(action: Action, { level }: Table): string | undefined {
+  const { kind, flags } = action;
   if (flags !== undefined && level !== 0 && (flags & ActionFlags.ROOT_LEVEL) !== 0) {
     return `has ActionFlags.ROOT_LEVEL, which is for the root table, and the table has level ${level}`;
   }
   if (flags !== undefined && level === 0 && (flags & ActionFlags.ROOT_LEVEL) === 0) {
     return `is in the root table, for which ${kind} needs flags: ActionFlags.ROOT_LEVEL`;
   }
-  if (kind === 'dest_root_table') return undefined;
-  const next = others.find((each): each is Table => each instanceof Table && each.level <= level);
+  const next = nextTables(action).find((each) => each.level <= level);
   return next === undefined
     ? undefined
     : `leads from a table of level ${level} to one of level ${next.level}: only higher levels are reached`;
+}
+
+/** The tables that packets go to, also by a destination of an array; the root table is left out, which all rules reach. */
+function nextTables({ kind, others }: Action): Table[] {
+  if (kind === 'dest_root_table') return [];
+  return others.flatMap((each) => (each instanceof Table ? [each] : each instanceof Action ? nextTables(each) : []));
 }
 
 function repeated({ actions }: RefusedRule): string | undefined {

@@ -47,7 +47,7 @@ export class FlowMatcher extends Resource {
   readonly context: Context;
   /** Matchers with a lower number are tried earlier. */
   readonly priority: number;
-  /** See {@link FlowTableType}; undefined if only `flags` was given. */
+  /** See {@link FlowTableType}; undefined if only `flags` was given, or `compMask` leaves it out. */
   readonly ftType: FlowTableType | undefined;
   /** See {@link MatchCriteria}. */
   readonly matchCriteriaEnable: MatchCriteria;
@@ -100,5 +100,7 @@ export function createFlowMatcher(ctx: Context, attr: FlowMatcherAttr = {}): Flo
   const { ftType = 0, ibPort = 0, compMask = BigInt(implied) } = given;
   const complete = { ...given, matchCriteriaEnable, matchMask, compMask, ftType, ibPort };
   const matcher = made(native.createFlowMatcher(library, handle, complete), { library, syscall });
-  return new FlowMatcher(ctx, matcher, complete, given.ftType);
+  // The library takes no field that the mask leaves out.
+  const typed = (compMask & BigInt(FlowMatcherMask.FT_TYPE)) !== 0n;
+  return new FlowMatcher(ctx, matcher, complete, typed ? ftType : undefined);
 }

@@ -1,10 +1,11 @@
-import { enumName } from '@verbs/core';
+import { type Context, enumName } from '@verbs/core';
 import { validate } from '@verbs/core/provider';
 import { FlowTableType } from '../base/enums.js';
 import { DomainType } from '../dr/enums.js';
 import { Rule } from '../dr/rule.js';
 import { Table } from '../dr/table.js';
 import { Mlx5Flow } from '../flow/flow.js';
+import type { FlowMatcher } from '../flow/matcher.js';
 import { decodeMatch } from '../match/decode.js';
 import { drStep, flowStep, type Step } from './steps.js';
 import { dotOf, type PipelineEdge, type PipelineNode, svgOf, textOf } from './drawings.js';
@@ -39,8 +40,9 @@ export interface PipelineGraph {
 export function pipelineGraph(rules: readonly (Mlx5Flow | Rule)[]): PipelineGraph {
   if (!Array.isArray(rules)) throw validate.typeError('rules', 'an array of flows and rules', rules);
   const given: readonly unknown[] = rules;
+  const roots = new Map<Context, Map<FlowTableType, Place>>();
   const known = given.map((rule, i) => {
-    if (rule instanceof Mlx5Flow) return ofFlow(rule);
+    if (rule instanceof Mlx5Flow) return ofFlow(rule, rootOf(roots, rule.matcher));
     if (rule instanceof Rule) return ofRule(rule);
     throw validate.typeError(`rules[${i}]`, 'a flow of createFlow() or a rule of dr.createRule()', rule);
   });
@@ -72,10 +74,17 @@ interface Place {
   name: string;
 }
 
-function ofFlow({ closed, matcher, matchValue, used }: Mlx5Flow): Known {
-  const table = enumName(FlowTableType, matcher.ftType ?? FlowTableType.NIC_RX);
+/** The table of a matcher's flows, which each open device has for itself. */
+function rootOf(roots: Map<Context, Map<FlowTableType, Place>>, { context, table }: FlowMatcher): Place {
+  const ofContext = roots.get(context) ?? new Map<FlowTableType, Place>();
+  const place = ofContext.get(table) ?? { key: {}, name: enumName(FlowTableType, table) };
+  roots.set(context, ofContext.set(table, place));
+  return place;
+}
+
+function ofFlow({ closed, matcher, matchValue, used }: Mlx5Flow, table: Place): Known {
   const match = matchText(matcher.matchMask, matchValue);
-  return { closed, table: { key: table, name: table }, match, priority: matcher.priority, steps: used.map(flowStep) };
+  return { closed, table, match, priority: matcher.priority, steps: used.map(flowStep) };
 }
 
 function ofRule({ closed, matcher, value, actions }: Rule): Known {

@@ -6,9 +6,9 @@ import { Table } from '../dr/table.js';
 import { FlowAction } from '../flow/action.js';
 import type { UsedAction } from '../flow/flow.js';
 
-/** An action of a rule: a change of the packet, places where it goes, or both. */
+/** An action of a rule: changes of the packet, places where it goes, or both. */
 export interface Step {
-  change?: string;
+  change?: string | readonly string[];
   ends?: readonly (Table | { key: unknown; name: string })[];
 }
 
@@ -30,13 +30,19 @@ export function flowStep({ type, object, tagValue }: UsedAction): Step {
 /** An action of direct rules. */
 export function drStep({ kind, others, detail }: Action): Step {
   const [other] = others;
+  const words = kind.replaceAll('_', ' ');
+  // What a sampler does with its samples, and an array's destinations with what is in front of them.
+  const parts = others.flatMap((each) => (each instanceof Action ? drStep(each) : []));
+  const changes = parts.flatMap(({ change }) => change ?? []);
+  const ends = parts.flatMap((part) => part.ends ?? []);
   if (kind === 'dest_ibv_qp') return { ends: [queuePair(other)] };
-  if (other instanceof Table) return { ends: [other] };
+  if (kind === 'dest_array') return { change: changes, ends };
+  if (other instanceof Table) {
+    const ofSamples = changes.map((each) => `samples: ${each}`);
+    return { change: kind.startsWith('dest_') ? [] : [words, ...ofSamples], ends: [other, ...ends] };
+  }
   if (kind === 'drop') return { ends: [DROP] };
   if (kind === 'default_miss') return { ends: [MISS] };
-  if (kind === 'dest_array')
-    return { ends: others.flatMap((each) => (each instanceof Action ? (drStep(each).ends ?? []) : [])) };
-  const words = kind.replaceAll('_', ' ');
   if (kind.startsWith('dest_')) return { ends: [{ key: other ?? words, name: words.replace('dest ', '') }] };
   return { change: detail ?? words };
 }

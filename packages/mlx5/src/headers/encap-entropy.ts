@@ -1,7 +1,7 @@
-import { types } from 'node:util';
 import { fields, maybe, or, u16, u8 } from '@verbs/core/provider';
 import { ipBytes } from '../base/addresses.js';
-import { parseHeaders } from './index.js';
+import { isBytes } from '../base/bytes.js';
+import { type Layer, parseHeaders } from './index.js';
 
 /** The fields of a packet that the entropy of its tunnel header depends on. Fields that the packet lacks are left out. */
 export interface EncapEntropyFields {
@@ -31,6 +31,14 @@ const POLYNOMIAL = 0x100b;
 const UDP_PORT_BITS = 0xc000;
 const TCP = 6;
 const UDP = 17;
+const FRAGMENT = 44;
+const AUTHENTICATION = 51;
+/** Hop by hop, routing, fragment, authentication, destination options, mobility. */
+const EXTENSIONS: ReadonlySet<number> = new Set([0, 43, FRAGMENT, AUTHENTICATION, 60, 135]);
+/** What devices look behind. */
+const MOST_EXTENSIONS = 8;
+const MOST_TAGS = 2;
+type IpLayer = Extract<Layer, { name: 'ipv4' | 'ipv6' }>;
 
 const checkPacket = fields({
   dst: maybe(ipBytes),
@@ -52,7 +60,7 @@ const checkPacket = fields({
  * calcEncapEntropy({ dst: '2.2.2.2', src: '1.1.1.1', protocol: 17, dport: 5678, sport: 1234 }).udpSport; // 54943
  */
 export function calcEncapEntropy(packet: EncapEntropyFields | Uint8Array): EncapEntropy {
-  const of = types.isUint8Array(packet) ? fieldsOf(packet) : packet;
+  const of = isBytes(packet, 'packet') ? fieldsOf(packet) : packet;
   const { dst, src, protocol, dport, sport } = checkPacket(of, 'packet');
   const input = new Uint8Array(37);
   const view = new DataView(input.buffer);
@@ -79,21 +87,36 @@ function crc16(bytes: Uint8Array): number {
   return crc;
 }
 
-/** The fields of the outermost IP header, and of TCP or UDP behind it. */
+/** The fields of the IP header behind Ethernet and VLAN tags, and of TCP or UDP behind it: where devices look for them. */
 function fieldsOf(packet: Uint8Array): EncapEntropyFields {
-  const { layers, payload } = parseHeaders(packet);
-  const at = layers.findIndex(({ name }) => name === 'ipv4' || name === 'ipv6');
-  const ip = layers[at];
+  const { layers } = parseHeaders(packet);
+  const at = layers.findIndex(({ name }) => name !== 'ether' && name !== 'vlan');
+  const ip = at <= 1 + MOST_TAGS ? layers[at] : undefined;
   if (ip?.name !== 'ipv4' && ip?.name !== 'ipv6') return {};
   const { dst, src } = ip.fields;
-  const protocol = ip.name === 'ipv4' ? ip.fields.protocol : ip.fields.nextHeader;
-  const next = layers[at + 1];
-  if (next?.name === 'udp') return { dst, src, protocol, dport: next.fields.dstPort, sport: next.fields.srcPort };
-  // TCP is not parsed, but begins like UDP.
-  const fragment = ip.name === 'ipv4' && ip.fields.fragmentOffset !== 0;
-  if ((protocol === TCP || protocol === UDP) && next === undefined && !fragment && payload.length >= 4) {
-    const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
-    return { dst, src, protocol, dport: view.getUint16(2), sport: view.getUint16(0) };
+  const { protocol, rest } = behindIp(ip, packet.subarray(ip.offset + ip.size));
+  // Both begin with the ports.
+  if ((protocol !== TCP && protocol !== UDP) || rest === undefined || rest.length < 4) return { dst, src, protocol };
+  const view = new DataView(rest.buffer, rest.byteOffset, rest.byteLength);
+  return { dst, src, protocol, dport: view.getUint16(2), sport: view.getUint16(0) };
+}
+
+/** The protocol behind the extension headers of IPv6, and its bytes; none in a fragment that is not the first. */
+function behindIp(ip: IpLayer, bytes: Uint8Array): { protocol: number; rest?: Uint8Array } {
+  if (ip.name === 'ipv4') {
+    const { protocol, fragmentOffset } = ip.fields;
+    return { protocol, ...(fragmentOffset === 0 && { rest: bytes }) };
   }
-  return { dst, src, protocol };
+  let protocol = ip.fields.nextHeader;
+  let rest = bytes;
+  for (let count = 0; EXTENSIONS.has(protocol); count++) {
+    const [next = 0, length = 0, high = 0, low = 0] = rest;
+    const size = protocol === FRAGMENT ? 8 : protocol === AUTHENTICATION ? (length + 2) * 4 : (length + 1) * 8;
+    if (count === MOST_EXTENSIONS || rest.length < Math.max(8, size)) return { protocol };
+    const later = protocol === FRAGMENT && ((high << 8) | low) >> 3 !== 0;
+    protocol = next;
+    if (later) return { protocol };
+    rest = rest.subarray(size);
+  }
+  return { protocol, rest };
 }

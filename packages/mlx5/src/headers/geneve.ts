@@ -75,7 +75,9 @@ export function readGeneve(from: ByteReader): Required<GeneveFields> {
   const end = from.at + optionBytes;
   while (from.at < end) {
     const [optionClass, type, length] = [from.u16(), from.u8(), from.u8()];
-    options.push({ class: optionClass, type, reserved: length >> 5, data: from.take((length & 0x1f) * 4) });
+    // The payload begins where the header says, also behind an option that is longer than what is left for it.
+    const data = from.take(Math.min((length & 0x1f) * 4, end - from.at));
+    options.push({ class: optionClass, type, reserved: length >> 5, data });
   }
   return { vni, protocol, oam: (flags & 0x80) !== 0, critical: (flags & 0x40) !== 0, options };
 }

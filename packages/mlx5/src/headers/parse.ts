@@ -1,5 +1,5 @@
-import { types } from 'node:util';
 import { validate } from '@verbs/core/provider';
+import { isBytes } from '../base/bytes.js';
 import { ByteReader, Truncated } from './bytes.js';
 import { type EtherFields, readEther, readVlan, type VlanFields } from './ether.js';
 import { type GeneveFields, readGeneve } from './geneve.js';
@@ -49,15 +49,16 @@ export interface ParsedHeaders {
 
 /**
  * The headers of a packet, and the headers inside its tunnels. It ends at an unknown header (TCP, for instance), behind the
- * first fragment of a packet, and at the end of the bytes; it never fails.
+ * first fragment of a packet, and at the end of the bytes, whatever they are.
  *
  * @param from the first header, default Ethernet; 'ip' for either version
+ * @throws TypeError for another value, and for bytes whose buffer was transferred
  * @example
  * const { layers } = parseHeaders(data);
  * layers.map(({ name }) => name); // ['ether', 'ipv4', 'udp', 'vxlan', 'ether', 'ipv4']
  */
 export function parseHeaders(bytes: Uint8Array, from: 'ether' | 'ip' = 'ether'): ParsedHeaders {
-  if (!types.isUint8Array(bytes)) throw validate.typeError('bytes', 'a Uint8Array', bytes);
+  if (!isBytes(bytes, 'bytes')) throw validate.typeError('bytes', 'a Uint8Array', bytes);
   if (!['ether', 'ip'].includes(from)) throw validate.valueError('from', "must be 'ether' or 'ip'");
   const layers: Layer[] = [];
   let name: HeaderName | undefined = from === 'ip' ? ipVersion(bytes[0]) : from;

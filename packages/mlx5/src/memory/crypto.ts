@@ -209,6 +209,7 @@ export function dekCreate(pd: ProtectionDomain, attr: DekInitAttr): Dek {
     key: keyBytes,
     cryptoLogin: maybe(handle('CryptoLogin', syscall)),
   });
-  const given = check(attr, 'attr');
-  return new Dek(pd, made(native.dekCreate(library, context, domain, given), { library, syscall }), attr.cryptoLogin);
+  const once = validate.object(attr, 'attr', check.names) as unknown as DekInitAttr;
+  const given = check(once, 'attr');
+  return new Dek(pd, made(native.dekCreate(library, context, domain, given), { library, syscall }), once.cryptoLogin);
 }

@@ -10,6 +10,7 @@ import {
   Resource,
   u32,
   uint8Array,
+  validate,
 } from '@verbs/core/provider';
 import { limited } from '../base/bytes.js';
 import { done, made } from '../base/calls.js';
@@ -117,8 +118,9 @@ export function schedNodeCreate(ctx: Context, attr: SchedAttr = {}): SchedNode {
   const syscall = 'mlx5dv_sched_node_create';
   const { library, handle: context } = forContext(ctx, syscall);
   const check = fields({ ...bandwidth, parent: maybe(handle('SchedNode', syscall)) });
-  const result = native.schedNodeCreate(library, context, schedFields(check(attr, 'attr')));
-  return new SchedNode(ctx, made(result, { library, syscall }), attr.parent);
+  const once = validate.object(attr, 'attr', check.names) as SchedAttr;
+  const result = native.schedNodeCreate(library, context, schedFields(check(once, 'attr')));
+  return new SchedNode(ctx, made(result, { library, syscall }), once.parent);
 }
 
 /** `mlx5dv_sched_leaf_create`. @throws VerbsError EOPNOTSUPP, EINVAL */
@@ -126,8 +128,9 @@ export function schedLeafCreate(ctx: Context, attr: SchedAttr & { parent: SchedN
   const syscall = 'mlx5dv_sched_leaf_create';
   const { library, handle: context } = forContext(ctx, syscall);
   const check = fields({ ...bandwidth, parent: handle('SchedNode', syscall) });
-  const result = native.schedLeafCreate(library, context, schedFields(check(attr, 'attr')));
-  return new SchedLeaf(ctx, made(result, { library, syscall }), attr.parent);
+  const once = validate.object(attr, 'attr', check.names) as { parent: SchedNode };
+  const result = native.schedLeafCreate(library, context, schedFields(check(once, 'attr')));
+  return new SchedLeaf(ctx, made(result, { library, syscall }), once.parent);
 }
 
 /**

@@ -311,16 +311,17 @@ bool Manager::ask(const Watched& peer, Watch& watch, Nanos now) {
 }
 
 void Manager::lose_peer(const Watched& peer, Nanos now) {
-  watches_.erase(peer);
+  // Without memory the rest is watched on, and lost the next time.
   for (;;) {
     const auto next = established_.lower_bound({peer, 0});
-    if (next == established_.end() || next->first != peer) return;
+    if (next == established_.end() || next->first != peer) break;
     Connection& connection = *find(next->second);
     verbs_soft_cm_event event = event_of(connection, VERBS_SOFT_CM_DISCONNECTED);
     event.status = ETIMEDOUT;
-    report(connection, event);
     wait_out(connection, now);
+    report(connection, event);
   }
+  watches_.erase(peer);
 }
 
 // Alternate paths are refused: the specification has them for InfiniBand's subnets only. The peer of a connection that

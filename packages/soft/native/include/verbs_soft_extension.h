@@ -280,6 +280,9 @@ struct verbs_soft_extension_table {
    * gives them back, `child` makes them new and forgets what is the parent's. ENOMEM: the process has too many of them.
    */
   int (*at_fork)(enum verbs_soft_lock_rank rank, void (*prepare)(void), void (*parent)(void), void (*child)(void));
+
+  /* A queue pair of the model's own, which the program does not know, raises no asynchronous events from now on. */
+  int (*mute_events)(struct ibv_qp *qp);
 };
 
 /* The table of `version`, or NULL if this NIC does not have that version. */

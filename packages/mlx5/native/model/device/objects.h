@@ -2,9 +2,11 @@
 // be destroyed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -13,12 +15,18 @@
 
 namespace verbs::mlx5::model {
 
+// The one object of a type in the process, never destroyed: threads may still run when the program exits. It takes no
+// memory, without which a context could not look through the objects that end with it.
+template <typename T>
+T& lasting() {
+  alignas(T) static std::byte room[sizeof(T)];
+  static T& object = *new (room) T;
+  return object;
+}
+
 // Guards all objects of all contexts. The device's lock guards the tables that frames pass; it is taken after this one.
 // Verbs of the NIC may be called under this lock, never the reverse.
-inline soft::FairLock& model_mutex() {
-  static auto& mutex = *new soft::FairLock;  // never destroyed: threads may still run when the program exits
-  return mutex;
-}
+inline soft::FairLock& model_mutex() { return lasting<soft::FairLock>(); }
 
 using ModelLock = std::lock_guard<soft::FairLock>;
 
@@ -105,8 +113,7 @@ class Making {
 // The one table of a type.
 template <typename T, typename Handle = T>
 Live<T, Handle>& live() {
-  static auto& table = *new Live<T, Handle>;
-  return table;
+  return lasting<Live<T, Handle>>();
 }
 
 }  // namespace verbs::mlx5::model

@@ -152,10 +152,7 @@ namespace {
 
 using Known = std::map<const void*, std::unique_ptr<RawQp>>;  // by the ibv_qp or ibv_wq
 
-Known& known() {
-  static auto& qps = *new Known;
-  return qps;
-}
+Known& known() { return lasting<Known>(); }
 
 bool lacks_privilege(const Context& context) { return context.device->capabilities.cap_net_raw != 0 && !has_net_raw(); }
 
@@ -199,14 +196,27 @@ ibv_wq* create_wq(ibv_context* verbs, ibv_wq_init_attr* attr) {
       *context, [&] { return context->create_wq(verbs, attr); }, [](RawQp& qp, ibv_wq* wq) { qp.wq = wq; });
 }
 
-int destroy_wq(ibv_wq* wq) {
+// Destroys what the NIC has made, by destroy(what the model knows of it, or null). That waits until the program has
+// acknowledged its events, so not under the lock: the thread that has one may call the model before it acknowledges.
+// Nobody finds the object meanwhile.
+template <typename Destroy>
+int destroy_known(const void* ibv, Destroy&& destroy) {
+  Known::node_type entry;
+  {
+    const ModelLock guard(model_mutex());
+    const auto found = known().find(ibv);
+    if (found != known().end() && found->second->in_use()) return EBUSY;
+    if (found != known().end()) entry = known().extract(found);
+  }
+  const int error = destroy(entry.empty() ? nullptr : entry.mapped().get());
+  if (error == 0 || entry.empty()) return error;
   const ModelLock guard(model_mutex());
-  const auto found = known().find(wq);
-  if (found == known().end()) return EINVAL;
-  if (found->second->in_use()) return EBUSY;
-  const int error = found->second->owner->destroy_wq(wq);
-  if (error == 0) known().erase(wq);
+  known().insert(std::move(entry));
   return error;
+}
+
+int destroy_wq(ibv_wq* wq) {
+  return destroy_known(wq, [&](const RawQp* is) { return is ? is->owner->destroy_wq(wq) : EINVAL; });
 }
 
 int modify_qp(ibv_qp* ibv, ibv_qp_attr* attr, int mask) {
@@ -222,13 +232,7 @@ int modify_qp(ibv_qp* ibv, ibv_qp_attr* attr, int mask) {
 }
 
 int destroy_qp(ibv_qp* ibv) {
-  Context* context = context_of(ibv->context);
-  const ModelLock guard(model_mutex());
-  const RawQp* qp = find_qp(ibv);
-  if (qp && qp->in_use()) return EBUSY;
-  const int error = context->base.destroy_qp(ibv);
-  if (error == 0) known().erase(ibv);
-  return error;
+  return destroy_known(ibv, [&](const RawQp*) { return context_of(ibv->context)->base.destroy_qp(ibv); });
 }
 
 }  // namespace

@@ -43,29 +43,14 @@ void fill_general(const Context& context, Bytes& block) {
   set(block, 0x608, 8, 1);   // native_port_num
 }
 
-// The properties of one table type: 64 bytes from `at`.
-void fill_properties(const Capabilities& capabilities, bool receive, std::uint32_t at, Bytes& block) {
+// The properties that each table type has: 64 bytes from `at`.
+void fill_properties(const Capabilities& capabilities, std::uint32_t max_level, std::uint32_t at, Bytes& block) {
   const std::uint32_t bit = at * 8;
-  const bool encap = capabilities.encap_general_header != 0;
-  const bool decap = capabilities.decap != 0;
-  set(block, bit + 0, 1, 1);                            // ft_support
-  set(block, bit + 1, 1, receive);                      // flow_tag
-  set(block, bit + 2, 1, 1);                            // flow_counter
-  set(block, bit + 3, 1, 1);                            // flow_modify_en
-  set(block, bit + 7, 1, encap || (receive && decap));  // reformat
-  set(block, bit + 8, 1, receive && decap);             // decap
-  set(block, bit + 10, 1, 1);                           // pop_vlan
-  set(block, bit + 11, 1, 1);                           // push_vlan
-  set(block, bit + 15, 1, 1);                           // reformat_and_vlan_action
-  set(block, bit + 17, 1, 1);                           // sw_owner
-  set(block, bit + 18, 1, receive && capabilities.reformat_l3_tunnel_to_l2 != 0);
-  set(block, bit + 19, 1, !receive && capabilities.reformat_l2_to_l3_tunnel != 0);
-  set(block, bit + 20, 1, 1);  // reformat_and_modify_action
-  set(block, bit + 30, 1, 1);  // sw_owner_v2
+  set(block, bit + 0, 1, 1);  // ft_support
+  set(block, bit + 2, 1, 1);  // flow_counter
+  set(block, bit + 3, 1, 1);  // flow_modify_en
   block[at + 4] = static_cast<std::uint8_t>(capabilities.log_max_ft_size);
-  block[at + 5] = static_cast<std::uint8_t>(capabilities.log_max_modify_header_context);
-  block[at + 6] = static_cast<std::uint8_t>(capabilities.max_modify_header_actions);
-  block[at + 7] = static_cast<std::uint8_t>(capabilities.max_ft_level);
+  block[at + 7] = static_cast<std::uint8_t>(max_level);
   block[at + 15] = static_cast<std::uint8_t>(capabilities.log_max_ft_num);
   block[at + 18] = static_cast<std::uint8_t>(capabilities.log_max_flow_counter);
   block[at + 19] = 6;  // log_max_destination
@@ -78,14 +63,37 @@ void fill_properties(const Capabilities& capabilities, bool receive, std::uint32
   }
 }
 
+// The same for tables of Ethernet frames, which they can also mark and change.
+void fill_frame_properties(const Capabilities& capabilities, bool receive, std::uint32_t at, Bytes& block) {
+  const std::uint32_t bit = at * 8;
+  const bool encap = capabilities.encap_general_header != 0;
+  const bool decap = capabilities.decap != 0;
+  fill_properties(capabilities, capabilities.max_ft_level, at, block);
+  set(block, bit + 1, 1, receive);                      // flow_tag
+  set(block, bit + 7, 1, encap || (receive && decap));  // reformat
+  set(block, bit + 8, 1, receive && decap);             // decap
+  set(block, bit + 10, 1, 1);                           // pop_vlan
+  set(block, bit + 11, 1, 1);                           // push_vlan
+  set(block, bit + 15, 1, 1);                           // reformat_and_vlan_action
+  set(block, bit + 17, 1, 1);                           // sw_owner
+  set(block, bit + 18, 1, receive && capabilities.reformat_l3_tunnel_to_l2 != 0);
+  set(block, bit + 19, 1, !receive && capabilities.reformat_l2_to_l3_tunnel != 0);
+  set(block, bit + 20, 1, 1);  // reformat_and_modify_action
+  set(block, bit + 30, 1, 1);  // sw_owner_v2
+  block[at + 5] = static_cast<std::uint8_t>(capabilities.log_max_modify_header_context);
+  block[at + 6] = static_cast<std::uint8_t>(capabilities.max_modify_header_actions);
+}
+
 void fill_flow_tables(const Capabilities& capabilities, Bytes& block) {
   set(block, 0, 1, capabilities.nic_rx_multi_path_tirs);
   block[3] = 64;  // the number of tables that a frame may pass
   set(block, 32, 1, capabilities.encap_general_header);
   block[5] = static_cast<std::uint8_t>(capabilities.log_max_packet_reformat_context);
   steering::store16(block.data() + 6, capabilities.max_encap_header_size);
-  fill_properties(capabilities, true, 0x40, block);
-  fill_properties(capabilities, false, 0x100, block);
+  fill_frame_properties(capabilities, true, 0x40, block);
+  fill_frame_properties(capabilities, false, 0x100, block);
+  // RDMA_RX and RDMA_TX, of which every level can be had.
+  for (const std::uint32_t at : {0x80u, 0x140u}) fill_properties(capabilities, UINT8_MAX, at, block);
 }
 
 void fill_qos(Bytes& block) {

@@ -10,6 +10,8 @@
 #include <span>
 #include <utility>
 
+#include "verbs_soft_cancel.h"
+
 namespace verbs::mlx5::model {
 
 class Descriptor {
@@ -53,6 +55,7 @@ class MessageChannel {
 // Waits for a message of a channel, unless the program has made its descriptor non-blocking. Its size, or -1 and errno;
 // with `too_short` it does not fit, and stays.
 inline ssize_t receive_message(int fd, void* to, std::size_t size, int too_short) {
+  const soft::Cancellable wait;
   std::uint8_t first = 0;
   const ssize_t length = recv(fd, &first, 1, MSG_PEEK | MSG_TRUNC);
   if (length < 0) return -1;

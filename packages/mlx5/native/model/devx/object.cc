@@ -26,10 +26,12 @@ mlx5dv_devx_obj* add_handle(Context& context, DevxObject& object) {
   return handles().add(std::make_unique<mlx5dv_devx_obj>(mlx5dv_devx_obj{&context, &object}));
 }
 
-// An exported object: its number, by which the contexts of its command file find it.
+// An exported object: its kind and number, by which the contexts of its command file find it. Objects of two kinds may
+// have one number.
 struct Exported {
   static constexpr std::uint32_t kMagic = 0x6d6c3578;
   std::uint32_t magic = kMagic;
+  std::uint32_t kind = 0;  // the opcode of its query
   std::uint32_t id = 0;
 };
 
@@ -38,7 +40,7 @@ constexpr std::uint16_t kCreateFlowTable = 0x930, kCreateFlowGroup = 0x933, kSet
 constexpr std::uint16_t kAllocFlowCounter = 0x939;
 
 struct Command {
-  std::span<const std::uint8_t> in;
+  std::vector<std::uint8_t> in;  // a copy: another thread may write to the program's, and the output may overlap it
   std::span<std::uint8_t> out;
   std::uint16_t opcode = 0;
 };
@@ -47,7 +49,7 @@ struct Command {
 int parse(const void* in, std::size_t in_size, void* out, std::size_t out_size, Command* command) {
   if (!in || !out || in_size < kDevxHeader || out_size < kDevxHeader) return EINVAL;
   if (in_size > UINT16_MAX || out_size > UINT16_MAX) return EINVAL;  // the length of an attribute
-  command->in = {static_cast<const std::uint8_t*>(in), in_size};
+  command->in.assign(static_cast<const std::uint8_t*>(in), static_cast<const std::uint8_t*>(in) + in_size);
   command->out = {static_cast<std::uint8_t*>(out), out_size};
   command->opcode = steering::load16(command->in.data());
   std::fill(command->out.begin(), command->out.end(), std::uint8_t{0});
@@ -96,13 +98,20 @@ DevxObject* find_devx_object(const Context& context, std::uint16_t query_opcode,
   return found;
 }
 
-// Each before those that it uses: entries, groups, tables; queue pairs, completion queues.
+// Each before those that it uses (entries, groups, tables; queue pairs, completion queues), which may be of another
+// context of the command file.
 void forget_devx_objects(Context& context) {
-  handles().remove_if([&](const mlx5dv_devx_obj& handle) { return handle.context == &context; });
-  for (int depth = 0; depth < 3; ++depth) {
-    objects().remove_if([&](const DevxObject& object) { return object.owner == &context && !object.in_use(); });
+  handles().remove_if([&](const mlx5dv_devx_obj& handle) { return shares_objects(*handle.context, context); });
+  for (bool more = true; more;) {
+    more = false;
+    objects().remove_if([&](const DevxObject& object) {
+      const bool removed = shares_objects(*object.owner, context) && !object.in_use();
+      more |= removed;
+      return removed;
+    });
   }
-  objects().remove_if([&](const DevxObject& object) { return object.owner == &context; });
+  // In a forked child flows stay, and with them what they use.
+  objects().remove_if([&](const DevxObject& object) { return shares_objects(*object.owner, context); });
 }
 
 DevxObject::~DevxObject() { forget_subscriptions(*this); }
@@ -164,7 +173,7 @@ int mlx5dv_devx_obj_export(mlx5dv_devx_obj* handle, void* data) {
   const ModelLock guard(model_mutex());
   const DevxObject* object = find_devx_object(handle);
   if (!object || !data) return EINVAL;
-  const Exported exported{.id = object->id};
+  const Exported exported{.kind = object->query_opcode(), .id = object->id};
   std::memcpy(data, &exported, sizeof exported);
   return 0;
 }
@@ -177,10 +186,7 @@ mlx5dv_devx_obj* mlx5dv_devx_obj_import(ibv_context* verbs, void* data) {
   if (!context) return null_with<mlx5dv_devx_obj>(EOPNOTSUPP);
   Exported exported;
   std::memcpy(&exported, data, sizeof exported);
-  DevxObject* found = nullptr;
-  objects().each([&](DevxObject& each) {
-    if (each.id == exported.id && shares_objects(*each.owner, *context)) found = &each;
-  });
+  DevxObject* found = find_devx_object(*context, static_cast<std::uint16_t>(exported.kind), exported.id);
   if (exported.magic != Exported::kMagic || !found) return null_with<mlx5dv_devx_obj>(EINVAL);
   return add_handle(*context, *found);
 }

@@ -54,6 +54,7 @@ class DevxObject : public Counted {
 DevxObject* find_devx_object(const mlx5dv_devx_obj* handle, Context** context = nullptr);
 // By its kind and number, as commands name it; of the context or one that shares its objects.
 DevxObject* find_devx_object(const Context& context, std::uint16_t query_opcode, std::uint32_t id);
+// Of all contexts of the command file.
 void forget_devx_objects(Context& context);
 
 }  // namespace verbs::mlx5::model

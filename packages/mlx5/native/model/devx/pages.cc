@@ -72,15 +72,8 @@ class ByHandle {
   std::unordered_map<const Handle*, std::unique_ptr<T>> objects_;
 };
 
-ByHandle<Uar, mlx5dv_devx_uar>& uars() {
-  static auto& table = *new ByHandle<Uar, mlx5dv_devx_uar>;
-  return table;
-}
-
-ByHandle<Pacing, mlx5dv_pp>& pacing() {
-  static auto& table = *new ByHandle<Pacing, mlx5dv_pp>;
-  return table;
-}
+ByHandle<Uar, mlx5dv_devx_uar>& uars() { return lasting<ByHandle<Uar, mlx5dv_devx_uar>>(); }
+ByHandle<Pacing, mlx5dv_pp>& pacing() { return lasting<ByHandle<Pacing, mlx5dv_pp>>(); }
 
 // The number of an entry with these settings: that of the others with the same ones, or the lowest free. 0: none is
 // left.

@@ -152,7 +152,9 @@ DevxStatus DevxQp::create(Context& context, std::span<const std::uint8_t> in, st
               .max_recv_sge = std::clamp<std::uint32_t>(layout.receive_stride / kSegment, 1, kSges),
               .max_inline_data = kInline};
   ibv_qp* qp = context.base.create_qp(pd, &attr);
-  if (!qp) {
+  // The program does not know it, and could not acknowledge its events.
+  if (!qp || soft()->mute_events(qp) != 0) {
+    if (qp) context.base.destroy_qp(qp);
     context.base.destroy_cq(cq);
     return DevxStatus::kLimit;
   }

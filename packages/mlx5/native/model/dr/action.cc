@@ -1,5 +1,6 @@
 #include "model/dr/action.h"
 
+#include <algorithm>
 #include <span>
 
 #include "model/devx/object.h"
@@ -274,6 +275,8 @@ int add_element(const DrDomain& domain, const mlx5dv_dr_action_dest_attr* attr, 
       return EOPNOTSUPP;
   }
   action.used.emplace_back(*element);
+  const std::optional<std::uint32_t>& level = element->next_level;
+  if (level) action.next_level = std::min(action.next_level.value_or(*level), *level);
   return 0;
 }
 

@@ -97,7 +97,11 @@ void forget_dr_rules(Context& context) {
     // A counter may be of another context than its rule.
     const bool uses = std::ranges::any_of(rule.actions, [&](const DrAction* each) { return each->owner == &context; });
     if (rule.matcher.table.domain.owner != &context && !uses) return false;
-    remove(rule);
+    if (rule.flow) {
+      forget_flow(*rule.flow);
+    } else {
+      remove(rule);
+    }
     return true;
   });
 }

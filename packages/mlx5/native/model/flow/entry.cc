@@ -1,6 +1,7 @@
 #include "model/flow/entry.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <tuple>
 
@@ -42,7 +43,7 @@ FlowEntry* FlowEntry::insert(const FlowMatcher& matcher, std::span<const std::ui
   for (std::size_t i = 0; i < value.size(); ++i) {
     if ((value[i] & ~matcher.given[i]) != 0) return null_with<FlowEntry>(EINVAL);
   }
-  Context& context = *matcher.owner;
+  const Context& context = *matcher.owner;
   Device& device = *context.device;
   // The mask is zero where the criteria are not enabled, and the value's bits there are ignored.
   const auto whole = padded(value);
@@ -67,7 +68,7 @@ FlowEntry* FlowEntry::insert(const FlowMatcher& matcher, std::span<const std::ui
     entry->share(std::move(request));
     return entry;
   }
-  return create(device, context, table, group, {matcher.mask, whole}, std::move(request));
+  return create(device, table, group, {matcher.mask, whole}, std::move(request));
 }
 
 // One more flow in this entry, or none if memory is short.
@@ -82,11 +83,11 @@ void FlowEntry::share(std::unique_ptr<FlowRequest> request) {
 }
 
 // A new entry in `group`, or in a new group if that is nullptr. Leaves nothing behind if memory is short.
-FlowEntry* FlowEntry::create(Device& device, Context& context, const std::shared_ptr<steering::FlowTable>& table,
+FlowEntry* FlowEntry::create(Device& device, const std::shared_ptr<steering::FlowTable>& table,
                              steering::Matcher* group, const Match& match, std::unique_ptr<FlowRequest> request) {
   if (!group) group = &table->add_matcher(0, match.mask);
   try {
-    std::shared_ptr<FlowEntry> added(new FlowEntry(context, table, *group));
+    std::shared_ptr<FlowEntry> added(new FlowEntry(device, table, *group));
     added->requests_.push_back(std::move(request));
     // Its place, before the rule that is its key.
     decltype(device.entries) one;
@@ -103,20 +104,41 @@ FlowEntry* FlowEntry::create(Device& device, Context& context, const std::shared
   }
 }
 
-int FlowEntry::remove(FlowRequest* request) {
-  const DeviceLock lock(context_);
+// The rule has its new actions before the flow is gone, whose receiver may be destroyed then. Without memory for them,
+// failed(removed, place) decides.
+template <typename Failed>
+int FlowEntry::remove(const Context& context, FlowRequest* request, Failed&& failed) {
+  const DeviceLock lock(context);
   if (lock.error() != 0) return lock.error();
-  requests_.remove_if([&](const auto& each) { return each.get() == request; });
+  const auto found = std::ranges::find(requests_, request, [](const auto& each) { return each.get(); });
+  const auto place = std::next(found);
+  Requests removed;
+  removed.splice(removed.end(), requests_, found);
   if (!requests_.empty()) {
-    rule_->set_actions(actions());
+    try {
+      rule_->set_actions(actions());
+    } catch (const std::bad_alloc&) {
+      failed(removed, place);
+    }
     return 0;
   }
   const steering::Rule* key = rule_;
-  Device& device = *context_.device;
+  Device& device = device_;
   matcher_.remove(*rule_);
   if (matcher_.rules() == 0) table_->remove_matcher(matcher_);
   device.entries.erase(key);  // destroys *this
   return 0;
+}
+
+int FlowEntry::remove(const Context& context, FlowRequest* request) {
+  return remove(context, request, [&](Requests& removed, Requests::const_iterator place) {
+    requests_.splice(place, removed);
+    throw;
+  });
+}
+
+int FlowEntry::forget(const Context& context, FlowRequest* request) noexcept {
+  return remove(context, request, [&](Requests&, Requests::const_iterator) { rule_->set_actions({}); });
 }
 
 // Compares as the kernel does: one more destination is no conflict, nor is a flow that only counts.

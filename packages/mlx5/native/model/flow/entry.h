@@ -49,26 +49,31 @@ class FlowEntry {
   static FlowEntry* insert(const FlowMatcher& matcher, std::span<const std::uint8_t> value,
                            std::unique_ptr<FlowRequest> request, FlowRequest** inserted);
   std::uint64_t hits() const { return rule_->hits(); }
-  // Removes a flow. Removing the last one destroys the entry.
-  int remove(FlowRequest* request);
+  // Removes a flow of the context, or none if memory is short. Removing the last one destroys the entry.
+  int remove(const Context& context, FlowRequest* request);
+  // The same when the context ends, which needs no memory: without it, frames of the flows that are left go where
+  // frames without a flow go, until one of these flows changes.
+  int forget(const Context& context, FlowRequest* request) noexcept;
 
  private:
   using Requests = std::list<std::unique_ptr<FlowRequest>>;
 
-  FlowEntry(Context& context, std::shared_ptr<steering::FlowTable> table, steering::Matcher& matcher)
-      : context_(context), table_(std::move(table)), matcher_(matcher) {}
+  FlowEntry(Device& device, std::shared_ptr<steering::FlowTable> table, steering::Matcher& matcher)
+      : device_(device), table_(std::move(table)), matcher_(matcher) {}
 
   struct Match {
     std::span<const std::uint8_t> mask, value;
   };
-  static FlowEntry* create(Device& device, Context& context, const std::shared_ptr<steering::FlowTable>& table,
-                           steering::Matcher* group, const Match& match, std::unique_ptr<FlowRequest> request);
+  static FlowEntry* create(Device& device, const std::shared_ptr<steering::FlowTable>& table, steering::Matcher* group,
+                           const Match& match, std::unique_ptr<FlowRequest> request);
   void share(std::unique_ptr<FlowRequest> request);
+  template <typename Failed>
+  int remove(const Context& context, FlowRequest* request, Failed&& failed);
 
   bool conflicts(const FlowRequest& request) const;
   steering::ActionList actions() const;
 
-  Context& context_;
+  Device& device_;  // its flows may be of several contexts
   const std::shared_ptr<steering::FlowTable> table_;
   steering::Matcher& matcher_;
   steering::Rule* rule_ = nullptr;

@@ -107,15 +107,20 @@ int destroy_flow(ibv_flow* ibv) {
   const ModelLock guard(model_mutex());
   Flow* flow = flows().find(ibv);
   if (!flow) return EINVAL;
-  if (const int error = flow->entry->remove(flow->request)) return error;
+  if (const int error = flow->entry->remove(*flow->owner, flow->request)) return error;
   flows().remove(flow);
   return 0;
+}
+
+void forget_flow(Flow& flow) {
+  flow.entry->forget(*flow.owner, flow.request);
+  flows().remove(&flow);
 }
 
 void forget_flows(Context& context) {
   flows().remove_if([&](const Flow& flow) {
     if (flow.owner != &context) return false;
-    flow.entry->remove(flow.request);
+    flow.entry->forget(context, flow.request);
     return true;
   });
 }

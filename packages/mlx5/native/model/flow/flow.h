@@ -34,6 +34,8 @@ struct Flow : ibv_flow {
 // Applies the kernel's checks, then changes the tables. nullptr and errno on failure.
 Flow* create_flow(FlowMatcher& matcher, std::span<const std::uint8_t> value, std::unique_ptr<FlowRequest> request);
 int destroy_flow(ibv_flow* ibv);
+// Ends a flow with its context, or with another one that its rule uses: FlowEntry::forget().
+void forget_flow(Flow& flow);
 void forget_flows(Context& context);
 
 // Steering anchors: the numbers of root tables, for programs that direct frames there by their own devx commands.

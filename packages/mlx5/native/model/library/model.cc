@@ -12,6 +12,7 @@
 #include "model/devx/umem.h"
 #include "model/dr/objects.h"
 #include "model/flow/flow.h"
+#include "verbs_soft_boundary.h"
 #include "verbs_soft_fork.h"
 #include "verbs_soft_model.h"
 
@@ -22,10 +23,7 @@ namespace {
 constinit soft::model::Attachment attachment;
 
 // By the pointers that programs have, so that a stale pointer is detected.
-std::unordered_map<const ibv_context*, std::unique_ptr<Context>>& contexts() {
-  static auto& open = *new std::unordered_map<const ibv_context*, std::unique_ptr<Context>>;
-  return open;
-}
+auto& contexts() { return lasting<std::unordered_map<const ibv_context*, std::unique_ptr<Context>>>(); }
 
 int init_device(void*, ibv_device* ibv, verbs_soft_identity* identity) {
   Device& device = add_device(ibv);
@@ -54,9 +52,9 @@ int open_context(void*, ibv_context* ibv) {
   context->base = *control;
   verbs_context* verbs = verbs_get_ctx(ibv);
   install_qp_verbs(*context, *control, *verbs);
-  verbs->ibv_create_flow = create_spec_flow;
-  verbs->ibv_destroy_flow = destroy_flow;
-  verbs->destroy_flow_action = destroy_flow_action;
+  verbs->ibv_create_flow = soft::kGuarded<create_spec_flow>;
+  verbs->ibv_destroy_flow = soft::kGuarded<destroy_flow>;
+  verbs->destroy_flow_action = soft::kGuarded<destroy_flow_action>;
   const ModelLock guard(model_mutex());
   contexts().emplace(ibv, std::move(context));
   return 0;
@@ -92,7 +90,8 @@ void close_context(void*, ibv_context* ibv) {
         forget_umems, forget_event_channels, forget_completions, forget_qps}) {
     each_of_file(*context, forget);
   }
-  const Context last = *context;
+  Context last;  // which file it is, when none of its contexts is left
+  last.command_file = context->command_file;
   std::erase_if(contexts(), [&](const auto& entry) { return shares_objects(*entry.second, last); });
 }
 

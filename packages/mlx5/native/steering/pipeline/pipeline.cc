@@ -256,9 +256,10 @@ void Pipeline::drop(Run& run, DropReason reason, const Packet& packet) {
 }
 
 std::shared_ptr<FlowTable> RootTables::table(std::uint32_t priority) {
-  const auto [at, is_new] = tables_.try_emplace(priority);
-  if (!is_new) return at->second;
-  at->second = std::make_shared<FlowTable>();
+  if (const auto known = tables_.find(priority); known != tables_.end()) return known->second;
+  // The table first: without memory for it, no priority is left with none.
+  auto made = std::make_shared<FlowTable>();
+  const auto at = tables_.emplace(priority, std::move(made)).first;
   if (const auto next = std::next(at); next != tables_.end()) at->second->set_miss_table(next->second);
   if (at != tables_.begin()) std::prev(at)->second->set_miss_table(at->second);
   return at->second;

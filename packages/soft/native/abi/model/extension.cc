@@ -56,6 +56,13 @@ int set_self_loopback(ibv_qp* qp, int allowed) {
                  [&](nic::Nic& nic, link::Nanos) { return nic.qps().set_self_loopback(of(qp)->nic, allowed != 0); });
 }
 
+int mute_events(ibv_qp* qp) {
+  return control(qp->context, [&](nic::Nic&, link::Nanos) {
+    of(qp)->events.muted = true;
+    return 0;
+  });
+}
+
 std::uint64_t* model_counter(ibv_device* device, const char* name) {
   host::Device* known = host::Registry::get().find(device);
   return known ? known->model_counter(name) : nullptr;
@@ -294,6 +301,7 @@ const verbs_soft_extension_table kExtensionTable = {
     .watch_faults = watch_faults,
     .unwatch_faults = unwatch_faults,
     .at_fork = at_fork,
+    .mute_events = kGuarded<abi::mute_events>,
 };
 
 }  // namespace

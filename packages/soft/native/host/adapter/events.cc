@@ -41,7 +41,7 @@ void EventRouter::async(const nic::AsyncEvent& event) {
     for (const Context& context : contexts_) context.queue->push(reported, nullptr);
     return;
   }
-  target->async->push(reported, target);
+  if (!target->muted) target->async->push(reported, target);
 }
 
 void EventRouter::explained(nic::ReasonEvent& event) {

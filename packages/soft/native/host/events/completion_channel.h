@@ -44,6 +44,7 @@ struct EventTarget {
   // queues; read after forget().
   std::uint32_t completions_reported = 0;
   std::uint32_t async_reported = 0;
+  bool muted = false;  // a model's own QP, without asynchronous events. Guarded by the device's lock
   // The CQ was armed while its channel's wait set was attached. Packets then wake the waiter, and the first poll after
   // arming need not read the sockets. Guarded by the device's lock.
   bool packets_wake = false;

@@ -59,7 +59,18 @@ TEST_CASE("a queue pair or flow without memory leaves nothing behind" * doctest:
   ibv_flow* second =
       until_it_succeeds("mlx5dv_create_flow", [&] { return mlx5dv_create_flow(matcher.get(), value, 1, to_second); });
   CHECK(ibv_destroy_qp(qp) == EBUSY);
-  CHECK(ibv_destroy_flow(second) == 0);
+  // The entry needs memory for the actions of the flow that is left. Without it the flow stays, with its queue pair.
+  int error = ENOMEM;
+  for (Turn turn; error != 0; turn.next()) {
+    const MemoryAgain memory_again;
+    turn.begin();
+    error = ibv_destroy_flow(second);
+    const bool failed = Turn::end();
+    if (error == 0) break;
+    REQUIRE(failed);
+    CHECK(error == ENOMEM);
+    CHECK(ibv_destroy_qp(qp) == EBUSY);
+  }
   CHECK(ibv_destroy_flow(first) == 0);
   // The same by the functions for newer headers, and of libibverbs.
   const auto create_flow = exported<ibv_flow*(mlx5dv_flow_matcher*, mlx5dv_flow_match_parameters*, std::size_t,
@@ -70,4 +81,44 @@ TEST_CASE("a queue pair or flow without memory leaves nothing behind" * doctest:
   ibv_flow* const flow = until_it_succeeds("__mlx5dv_create_flow", again, ibv_destroy_flow);
   CHECK(ibv_destroy_flow(flow) == 0);
   until_it_succeeds("ibv_destroy_qp", [&] { return ibv_destroy_qp(qp); });
+}
+
+TEST_CASE("flows of libibverbs without memory" * doctest::skip(!kAllocationsCanFail)) {
+  End end;
+  ibv_flow_attr attr{};
+  attr.type = IBV_FLOW_ATTR_ALL_DEFAULT;
+  attr.size = sizeof attr;
+  attr.port = 1;
+  const auto create = [&] { return ibv_create_flow(end.qp, &attr); };
+  CHECK(ibv_destroy_flow(until_it_succeeds("ibv_create_flow", create, ibv_destroy_flow)) == 0);
+  until_it_ends("ibv_destroy_flow", create, ibv_destroy_flow);
+}
+
+TEST_CASE("a context closes without memory, and leaves nothing of its flows" * doctest::skip(!kAllocationsCanFail)) {
+  End end, sender;
+  Parameters none;
+  const FlowMatcher matcher = make_matcher(end.context, none);
+  REQUIRE(make_flow(matcher.get(), none, {to_qp(end.qp)}));
+  bool failed = true;
+  for (Turn turn; failed; turn.next()) {
+    // Its flow shares the entry.
+    End other;
+    const FlowMatcher same = make_matcher(other.context, none);
+    REQUIRE(make_flow(same.get(), none, {to_qp(other.qp)}));
+    const MemoryAgain memory_again;
+    turn.begin();
+    int error = ibv_close_device(other.context);
+    failed = Turn::end();
+    // Before anything of it has ended.
+    if (error != 0) {
+      CHECK(errno == ENOMEM);
+      CHECK(mlx5dv_is_supported(other.context->device));
+      error = ibv_close_device(other.context);
+    }
+    CHECK(error == 0);
+    sender.send(example_frame());
+  }
+  end.post_receive();
+  sender.send(example_frame());
+  CHECK(end.receive() == example_frame());
 }

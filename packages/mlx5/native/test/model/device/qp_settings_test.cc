@@ -1,4 +1,10 @@
-// What a queue pair is set to beside its attributes: the UDP source port, the port of a bond.
+// What a queue pair is set to beside its attributes: the UDP source port, the port of a bond. And its end.
+#include <dlfcn.h>
+
+#include <chrono>
+#include <future>
+
+#include "include/verbs_soft_extension.h"
 #include "test/support/model/ends.h"
 
 using namespace verbs::mlx5::test;
@@ -76,4 +82,32 @@ TEST_CASE("the queue pairs of a bond have one of its ports each") {
   CHECK(mlx5dv_query_qp_lag_port(nullptr, &port, &active) == EINVAL);
   CHECK(mlx5dv_query_qp_lag_port(single.qp, &port, &active) == EOPNOTSUPP);
   CHECK(mlx5dv_modify_qp_lag_port(single.qp, 1) == EOPNOTSUPP);
+}
+
+TEST_CASE("who destroys a queue pair waits for its events to be acknowledged, and holds up nobody else") {
+  using namespace std::chrono_literals;
+  End end;
+  const auto extension = reinterpret_cast<verbs_soft_extension_function>(dlsym(RTLD_DEFAULT, "verbs_soft_extension"));
+  REQUIRE((extension != nullptr) == true);
+  const verbs_soft_extension_table* const soft = extension(VERBS_SOFT_EXTENSION_VERSION);
+  REQUIRE(soft);
+  for (const ibv_qp_type type : {IBV_QPT_RAW_PACKET, IBV_QPT_RC}) {
+    CAPTURE(type);
+    ibv_qp* const qp = type == IBV_QPT_RC ? connected(end) : end.add_qp();
+    ibv_async_event event{};
+    event.event_type = IBV_EVENT_QP_FATAL;
+    event.element.qp = qp;
+    soft->raise_event(end.context, &event);
+    ibv_async_event taken{};
+    REQUIRE(ibv_get_async_event(end.context, &taken) == 0);
+    auto destroyed = std::async(std::launch::async, [&] { return ibv_destroy_qp(qp); });
+    CHECK((destroyed.wait_for(100ms) == std::future_status::timeout));
+    mlx5dv_clock_info clock{};
+    auto other = std::async(std::launch::async, [&] { return mlx5dv_get_clock_info(end.context, &clock); });
+    const bool held_up = other.wait_for(5s) != std::future_status::ready;
+    ibv_ack_async_event(&taken);
+    CHECK_FALSE(held_up);
+    CHECK(other.get() == 0);
+    CHECK(destroyed.get() == 0);
+  }
 }

@@ -111,6 +111,12 @@ TEST_CASE("flows to a queue pair that spreads frames over receive work queues") 
   // A TIR has one queue, and this queue pair has none.
   Bytes in(32 + 240), out(16);
   in[0] = 9;
+  // One that was not destroyed is as it was.
+  CHECK(ibv_destroy_wq(queues.all[0]) == EBUSY);
+  for (int i = 0; i < 3; ++i) in[32 + 29 + i] = static_cast<std::uint8_t>(queues.all[0]->wq_num >> (16 - 8 * i));
+  mlx5dv_devx_obj* tir = mlx5dv_devx_obj_create(receiver.context, in.data(), in.size(), out.data(), out.size());
+  REQUIRE(tir);
+  CHECK(mlx5dv_devx_obj_destroy(tir) == 0);
   for (int i = 0; i < 3; ++i) in[32 + 29 + i] = static_cast<std::uint8_t>(qp->qp_num >> (16 - 8 * i));
   CHECK(ERRNO_OF(mlx5dv_devx_obj_create(receiver.context, in.data(), in.size(), out.data(), out.size())) == EREMOTEIO);
   CHECK(ibv_destroy_flow(flow) == 0);

@@ -146,6 +146,18 @@ TEST_CASE("a TIR has its queue's number, and its query returns its attributes") 
   CHECK(mlx5dv_devx_obj_destroy(tir) == EREMOTEIO);
 }
 
+TEST_CASE("the output of a command may be where its input is") {
+  End end;
+  std::uint32_t id = 0;
+  mlx5dv_devx_obj* const counter = make_counter(end.context, &id);
+  Bytes bytes = hex("093b 0000 0000 0000");
+  bytes.resize(32);
+  for (int i = 0; i < 4; ++i) bytes[28 + i] = static_cast<std::uint8_t>(id >> (24 - 8 * i));
+  CHECK(mlx5dv_devx_obj_query(counter, bytes.data(), bytes.size(), bytes.data(), bytes.size()) == 0);
+  CHECK(bytes == Bytes(32));
+  CHECK(mlx5dv_devx_obj_destroy(counter) == 0);
+}
+
 TEST_CASE("the capability blocks report the device's capabilities") {
   End end, without("mlx5_no0"), few("mlx5_few");
   const Bytes tables = block(end.context, 7);
@@ -154,6 +166,10 @@ TEST_CASE("the capability blocks report the device's capabilities") {
   CHECK((tables[6] << 8 | tables[7]) == 128);
   CHECK((tables[0x40] & 0x01) != 0);  // reformat, on either side
   CHECK((tables[0x100] & 0x01) != 0);
+  // ft_support: of tables of frames and of RoCE packets, which copy none.
+  for (const std::size_t at : {0x40, 0x80, 0x100, 0x140}) CHECK((tables[at] & 0x80) != 0);
+  for (const std::size_t at : {0xc0, 0x180}) CHECK(tables[at] == 0);
+  CHECK((tables[0x80] & 0x41) == 0);  // flow_tag, reformat
   CHECK((tables[0x41] & 0x80) != 0);  // decap, on the receive side only
   CHECK((tables[0x101] & 0x80) == 0);
   CHECK((block(without.context, 7)[0x41] & 0x80) == 0);
@@ -186,10 +202,12 @@ TEST_CASE("the device, its port and its clock") {
   CHECK(mlx5dv_ts_to_ns(&clock, clock.last_cycles - 5) == clock.nsec - 5);
   mlx5dv_qp numbers{};
   numbers.comp_mask = MLX5DV_QP_MASK_RAW_QP_HANDLES;
+  numbers.tir_icm_addr = 77;
   mlx5dv_obj object{};
   object.qp = {.in = end.qp, .out = &numbers};
   CHECK(mlx5dv_init_obj(&object, MLX5DV_OBJ_QP) == 0);
   CHECK(numbers.rqn == end.qp->qp_num);
+  CHECK(numbers.tir_icm_addr == 77);  // not asked for
   CHECK(mlx5dv_init_obj(&object, MLX5DV_OBJ_CQ) == EOPNOTSUPP);
   // Functions that the model does not implement fail with EOPNOTSUPP.
   CHECK(ERRNO_OF(mlx5dv_alloc_var(end.context, 0)) == EOPNOTSUPP);

@@ -166,3 +166,20 @@ TEST_CASE("commands of tables that are refused") {
   CHECK(ERRNO_OF(make_flow(roce, none, {of_type(MLX5DV_FLOW_ACTION_DROP)})) == EINVAL);
   CHECK(ERRNO_OF(make_flow(roce, none, {})) == EINVAL);
 }
+
+TEST_CASE("objects of one context that use those of another one of its command file end before these") {
+  for (const bool by_first : {false, true}) {
+    std::uint32_t table = 0, group = 0, none = 0;
+    ibv_context* second = nullptr;
+    {
+      End first;
+      second = ibv_import_device(first.context->cmd_fd);
+      REQUIRE(second);
+      ibv_context *owner = by_first ? first.context : second, *user = by_first ? second : first.context;
+      REQUIRE((run_create(owner, table_command(kRxTable), &table) != nullptr) == true);
+      REQUIRE((run_create(user, group_command(kRxTable, table), &group) != nullptr) == true);
+      REQUIRE((run_create(owner, entry_command(kRxTable, table, group, kDrop), &none) != nullptr) == true);
+    }
+    CHECK(ibv_close_device(second) == 0);
+  }
+}

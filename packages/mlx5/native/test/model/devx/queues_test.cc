@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -94,6 +95,81 @@ TEST_CASE("they write, read, add and send inline; an access that the peer refuse
   CHECK(refused[55] == 0x13);  // remote access
   client.post_send(kRead, remote(server.data, server.mr->rkey), client.data, 64);
   CHECK(client.poll()[55] == 0x05);  // flushed
+  // The program has no queue pair of verbs that an event could be of.
+  for (const Queues* each : {&client, &server}) {
+    REQUIRE(fcntl(each->end.context->async_fd, F_SETFL, O_NONBLOCK) == 0);
+    ibv_async_event event{};
+    CHECK(ibv_get_async_event(each->end.context, &event) == -1);
+    CHECK(errno == EAGAIN);
+  }
+}
+
+TEST_CASE("an exported object is found among those of other kinds with its number") {
+  Queues queues;
+  ibv_context* const context = queues.end.context;
+  // Bulks of counters, which take as many numbers, until the next one is the queue pair's in its 24 bits.
+  std::uint32_t id = 0;
+  for (std::uint8_t log = 0; log < 16;) {
+    mlx5dv_devx_obj* const counters = make_counter(context, &id, log);
+    CHECK(mlx5dv_devx_obj_destroy(counters) == 0);
+    const std::uint32_t left = (queues.qpn - id - (1u << log)) & 0xffffff;
+    if (left == 0) break;
+    for (log = 15; (1u << log) > left;) --log;
+  }
+  Bytes in(32 + 240);
+  put(in, 0, 0x900, 2);
+  put(in, 32 + 29, queues.end.qp->qp_num, 3);
+  mlx5dv_devx_obj* const tir = run_create(context, in, &id);
+  REQUIRE((tir != nullptr) == true);
+  REQUIRE(id == queues.qpn);
+  const auto query = [&](mlx5dv_devx_obj* exported, std::uint16_t opcode) {
+    Bytes data = export_of(exported), command(16), out(512);
+    mlx5dv_devx_obj* const imported = mlx5dv_devx_obj_import(context, data.data());
+    REQUIRE((imported != nullptr) == true);
+    put(command, 0, opcode, 2);
+    put(command, 9, id, 3);
+    const int error = mlx5dv_devx_obj_query(imported, command.data(), command.size(), out.data(), out.size());
+    mlx5dv_devx_obj_unimport(imported);
+    return error;
+  };
+  CHECK(query(queues.qp, 0x50b) == 0);
+  CHECK(query(tir, 0x903) == 0);
+  CHECK(mlx5dv_devx_obj_destroy(tir) == 0);
+}
+
+TEST_CASE("a thread that waits for an event or for an answer can be cancelled") {
+  End end;
+  mlx5dv_devx_event_channel* const channel =
+      mlx5dv_devx_create_event_channel(end.context, static_cast<mlx5dv_devx_create_event_channel_flags>(0));
+  REQUIRE(channel != nullptr);
+  mlx5dv_devx_cmd_comp* const answers = mlx5dv_devx_create_cmd_comp(end.context);
+  REQUIRE(answers != nullptr);
+  const auto cancelled = [](void* (*wait)(void*), void* at) {
+    pthread_t thread{};
+    REQUIRE(pthread_create(&thread, nullptr, wait, at) == 0);
+    REQUIRE(pthread_cancel(thread) == 0);
+    timespec deadline{};
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec += 10;
+    void* result = nullptr;
+    return pthread_timedjoin_np(thread, &result, &deadline) == 0 && result == PTHREAD_CANCELED;
+  };
+  const auto for_event = [](void* at) -> void* {
+    alignas(8) std::uint8_t event[72];
+    mlx5dv_devx_get_event(static_cast<mlx5dv_devx_event_channel*>(at),
+                          reinterpret_cast<mlx5dv_devx_async_event_hdr*>(event), sizeof event);
+    return nullptr;
+  };
+  const auto for_answer = [](void* at) -> void* {
+    alignas(8) std::uint8_t answer[72];
+    mlx5dv_devx_get_async_cmd_comp(static_cast<mlx5dv_devx_cmd_comp*>(at),
+                                   reinterpret_cast<mlx5dv_devx_async_cmd_hdr*>(answer), sizeof answer);
+    return nullptr;
+  };
+  REQUIRE(cancelled(for_event, channel));
+  REQUIRE(cancelled(for_answer, answers));
+  mlx5dv_devx_destroy_event_channel(channel);
+  mlx5dv_devx_destroy_cmd_comp(answers);
 }
 
 TEST_CASE("requests that no adapter takes end the queue pair, and nothing else") {

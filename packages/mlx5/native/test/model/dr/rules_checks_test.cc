@@ -66,6 +66,13 @@ TEST_CASE("tables lead to tables of higher levels of their domain") {
   CHECK(in.error({mlx5dv_dr_action_create_dest_table(higher)}) == 0);
   CHECK(ERRNO_OF(in.rule(matcher, {in.to_table})) == EINVAL);
   CHECK(in.error({in.to_table}) == EINVAL);  // a loop
+  mlx5dv_dr_action_dest_attr destinations[2]{};
+  mlx5dv_dr_action_dest_attr* pointers[] = {&destinations[0], &destinations[1]};
+  destinations[0].dest = mlx5dv_dr_action_create_dest_table(higher);
+  destinations[1].dest = mlx5dv_dr_action_create_dest_ibv_qp(end.qp);
+  CHECK(in.error({mlx5dv_dr_action_create_dest_array(in.domain, 2, pointers)}) == 0);
+  destinations[1].dest = in.to_table;
+  CHECK(in.error({mlx5dv_dr_action_create_dest_array(in.domain, 2, pointers)}) == EINVAL);
   CHECK(ERRNO_OF(mlx5dv_dr_action_create_dest_root_table(higher, 0)) == EINVAL);
   CHECK(mlx5dv_dr_action_create_dest_root_table(in.root, 0) != nullptr);
   CHECK(ERRNO_OF(mlx5dv_dr_domain_create(end.context, MLX5DV_DR_DOMAIN_TYPE_FDB)) == EOPNOTSUPP);

@@ -227,3 +227,23 @@ TEST_CASE("objects in use cannot be destroyed: matchers, queue pairs, counters, 
   CHECK(mlx5dv_destroy_flow_matcher(matcher.release()) == 0);
   CHECK(ibv_destroy_qp(end.qp) == 0);
 }
+
+TEST_CASE("an entry that flows of two contexts share outlives the context that made it") {
+  Parameters none;
+  End sender, later;
+  const FlowMatcher matcher = make_matcher(later.context, none);
+  ibv_flow* flow = nullptr;
+  {
+    End first;
+    mlx5dv_flow_matcher* const same = make_matcher(first.context, none).release();
+    REQUIRE(make_flow(same, none, {to_qp(first.qp)}) != nullptr);
+    flow = make_flow(matcher.get(), none, {to_qp(later.qp)});
+    REQUIRE(flow != nullptr);
+  }
+  later.post_receive();
+  sender.send(example_frame());
+  CHECK(later.receive() == example_frame());
+  CHECK(ibv_destroy_flow(flow) == 0);
+  sender.send(example_frame());
+  CHECK(later.receive().empty());
+}
