@@ -209,6 +209,21 @@ test("messages that wait when their sender is disconnected are nobody's", async 
   expect(service.peers).toEqual([]);
 });
 
+test('recvFrom returns at once while the only peer is disconnected in the background', async () => {
+  void echo(serve('asked meanwhile'));
+  const endpoint = client();
+  const peer = await endpoint.connectAsync('asked meanwhile');
+  await endpoint.send(Buffer.from('x'));
+  expect(text((await endpoint.receive()).data)).toBe('x');
+  const gone = endpoint.disconnectAsync(peer);
+  try {
+    expect(endpoint.recvFrom()).toBeUndefined();
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'DOCA_ERROR_NOT_CONNECTED' });
+  }
+  await gone;
+});
+
 test('a worker that is terminated in the middle of a call ends when the call has returned', async () => {
   const service = await stoppable('terminating');
   await stop(service);

@@ -1,7 +1,10 @@
-// The orderly end takes about a round trip, also if the peer's event loop stands still, and also on a link with losses.
+// The orderly end loses nothing, and takes about a round trip, also if the peer's event loop stands still, and also on a
+// link with losses.
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import type { PeerAddr } from '../dist/index.js';
-import { client, echo, serve, text } from './helpers/devices.js';
+import { client, echo, fill, serve, text } from './helpers/devices.js';
 import { script, type Program } from './helpers/program.js';
 
 /**
@@ -21,6 +24,30 @@ async function closing(program: Program): Promise<number> {
   expect([await program.ended, program.output()]).toEqual([0, expect.stringMatching(/closed in \d+ ms/)]);
   return Number(/closed in (\d+) ms/.exec(program.output())?.[1]);
 }
+
+test('what a client has sent before it left is received before its end is told, also where a message to it failed', async () => {
+  const name = 'last words';
+  const service = serve(name);
+  const flag = new Int32Array(new SharedArrayBuffer(8));
+  const worker = new Worker(new URL('programs/last-words.mjs', import.meta.url), { workerData: { flag, name } });
+  const ended = once(worker, 'exit');
+  const { peer } = await service.receive();
+  await fill(service, peer);
+  Atomics.store(flag, 0, 1);
+  Atomics.notify(flag, 0);
+  // Nothing here makes progress until it has gone.
+  expect(Atomics.wait(flag, 1, 0, 10_000)).not.toBe('timed-out');
+  const received: string[] = [];
+  const lost = once(service, 'lost');
+  const serving = (async () => {
+    for await (const { data } of service) received.push(text(data));
+  })();
+  await lost;
+  expect(received).toEqual(Array.from({ length: 20 }, (_, i) => `message ${i}`));
+  await ended;
+  await service.closeAsync();
+  await serving;
+}, 20_000);
 
 test('a client leaves a service that stands still', async () => {
   const service = script('stand-still.mjs', ['service', 'still']);

@@ -174,6 +174,40 @@ test('a client that disconnects while it receives waits for nothing any more', a
   endpoint.connect('left');
 });
 
+test('a message to a client that receives again is sent, however much another client has sent meanwhile', async () => {
+  const service = serve('flooded');
+  const [silent, loud] = [client(), client()];
+  const message = Buffer.alloc(4000);
+  const count = 700;
+  const peers: PeerAddr[] = [];
+  for (const endpoint of [silent, loud]) {
+    await endpoint.connectAsync('flooded');
+    // The service accepts while it receives.
+    const [{ peer }] = await Promise.all([service.receive(), endpoint.send(Buffer.from('hello'))]);
+    peers.push(peer);
+  }
+  const [toSilent] = peers;
+  if (toSilent === undefined) throw new Error('there is no peer');
+  const full = await fill(service, toSilent);
+  const last = service.send(Buffer.from('last'), toSilent);
+  let sent = 0;
+  const flooding = (async () => {
+    for (; sent < count; sent++) await loud.send(message);
+  })();
+  for (let before = -1; before !== sent;) {
+    before = sent;
+    await sleep(50);
+  }
+  const received = (async () => {
+    for (let i = 0; i < full; i++) expect(text((await silent.receive()).data)).toBe('x');
+    expect(text((await silent.receive()).data)).toBe('last');
+  })();
+  await last;
+  await received;
+  for (let i = 0; i < count; i++) expect((await service.receive()).data.length).toBe(message.length);
+  await flooding;
+}, 20_000);
+
 test('a registry that others can access: the error of listen says which directory it is', () => {
   const runtime = mkdtempSync(join(tmpdir(), 'verbs-runtime-'));
   const before = process.env['XDG_RUNTIME_DIR'];

@@ -8,6 +8,7 @@ import {
   createEventChannel,
   eventStr,
   getaddrinfo,
+  getDevices,
   IdOption,
   listen,
   lookup,
@@ -16,6 +17,13 @@ import {
 } from '../src/index.js';
 import { collectUntil } from '../../core/test/shared/collect.js';
 import { keep } from './helpers/connections.js';
+
+/** On a device, as the protection domain. */
+function createQpWithout(id: CmId): unknown {
+  id.bindAddr({ address: '127.0.0.1' });
+  const pd = id.verbs?.allocPd();
+  return id.createQp(pd as never, undefined as never);
+}
 
 const channel = () => keep(createEventChannel({ library: 'soft' }));
 
@@ -122,6 +130,7 @@ describe('wrong arguments', () => {
       /channel must be a EventChannel/,
     ],
     ['createQp', (it) => it.createQp({} as never, {} as never), /pd must be a ProtectionDomain/],
+    ['createQp', (it) => createQpWithout(it), /attr must be an object; received undefined/],
     ['initQpAttr', (it) => it.initQpAttr(9 as never), /qpState must be/],
   ])('%s names the argument (%#)', (_, call, message) => {
     expect(() => call(id())).toThrow(message);
@@ -131,6 +140,9 @@ describe('wrong arguments', () => {
     ['options.qp', 5, /options\.qp must be an object; received 5/],
     ['a capacity', { cap: { maxSendWr: 4 } }, /options\.qp\.cap\.maxRecvWr must be a number/],
     ['what the function gives', () => ({ cap: 'x' }), /options\.qp\(\)\.cap must be an object/],
+    ['a queue', { cq: {} }, /options\.qp\.cq must be a CompletionQueue/],
+    ['a domain', { pd: {} }, /options\.qp\.pd must be a ProtectionDomain/],
+    ['a receive queue', () => ({ srq: 5 }), /options\.qp\(\)\.srq must be a SharedReceiveQueue; received 5/],
   ])('connect names what is wrong in %s', async (_, qp, message) => {
     await expect(connect({ port: 9, library: 'soft', qp: qp as never })).rejects.toThrow(message);
   });
@@ -138,6 +150,10 @@ describe('wrong arguments', () => {
   it('functions name theirs', async () => {
     expect(() => listen({ port: -1 })).toThrow(/options\.port must be/);
     expect(() => listen({ host: 5 as never })).toThrow(/options\.host must be/);
+    expect(() => listen({ host: 'localhost' })).toThrow(/options\.host must be an IP address; received 'localhost'/);
+    for (const call of [createEventChannel, getDevices, (given: never) => eventStr(0, given)]) {
+      expect(() => call(null as never)).toThrow(/options must be an object; received null/);
+    }
     expect(() => listen({ library: 'mine' as never })).toThrow(/options\.library must be 'system' or 'soft'/);
     await expect(connect({} as never)).rejects.toThrow(/options\.port must be/);
     await expect(connect({ port: 1, privatData: 'x' } as never)).rejects.toThrow(/options\.privatData is not known/);

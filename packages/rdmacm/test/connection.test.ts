@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import {
   type CmEvent,
   connect,
+  Connection,
   ConnectionError,
   ConnectionRequest,
   createEventChannel,
@@ -14,6 +15,7 @@ import {
   Server,
 } from '../src/index.js';
 import { kWatcher } from '../src/base/symbols.js';
+import { Inbox } from '../src/service/inbox.js';
 import { keep, pair, portOf, region, send, server, text } from './helpers/connections.js';
 
 it('echoes, both ways', async () => {
@@ -138,6 +140,17 @@ it('disconnects: an event on the other side, the queue pairs in ERR, outstanding
   await one.disconnect();
   await other.whenDisconnected();
   expect(other.closed).toBe(false);
+});
+
+it('tells also of an end that came before the program had the connection', async () => {
+  const [{ qp, pd }] = await pair();
+  const id = keep(createEventChannel({ library: 'soft' })).createId();
+  const inbox = new Inbox(id);
+  inbox.onEvent({ name: 'DISCONNECTED', id } as CmEvent);
+  // As accept() and connect() resolve with it.
+  const connection = await Promise.resolve().then(() => new Connection(inbox, { qp, pd, own: [] }, undefined));
+  expect(connection.connected).toBe(false);
+  await once(connection, 'disconnected');
 });
 
 it('close() ends the connection for the peer, too', async () => {

@@ -1,5 +1,5 @@
 // Waiting for events: iterations, signals, closing.
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { errno } from '@verbs/core/provider';
 import { afterEach, expect, it, vi } from 'vitest';
 import { native } from '../src/base/native.js';
@@ -80,4 +80,13 @@ it('a channel that cannot be read for a moment fails those who wait, and is read
   keep(await connect({ port: portOf(listening), library: 'soft' }));
   keep(await accepted);
   await one.whenDisconnected();
+});
+
+it('a channel that cannot be read for a moment is read on for listeners, who ask for nothing', async () => {
+  const [one, other] = await pair();
+  const ended = once(one, 'disconnected');
+  const reading = vi.spyOn(native, 'getCmEvent').mockReturnValueOnce(-errno.EIO);
+  other.id.disconnect();
+  await ended;
+  reading.mockRestore();
 });

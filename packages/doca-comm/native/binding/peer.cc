@@ -1,4 +1,6 @@
 // Connections, messages and peers of an endpoint. JavaScript names a peer by its number.
+#include <utility>
+
 #include "binding/background_call.h"
 #include "binding/endpoint.h"
 
@@ -71,9 +73,11 @@ Napi::Value disconnect_in_background(const Napi::CallbackInfo& info) {
   if (!ep.library().soft()) {
     const doca_error_t error = work();
     work = [error] { return error; };
+    // From now on it may be another peer's.
+    if (peer) ep.end_forgetting(std::exchange(peer, nullptr));
   }
   return BackgroundCall::start(info, ep, std::move(work), [&ep, peer](doca_error_t error) {
-    ep.end_forgetting(peer);
+    if (peer) ep.end_forgetting(peer);
     return result_of(error);
   });
 }

@@ -117,14 +117,17 @@ export interface Native {
   peerList(endpoint: EndpointHandle): number[] | number;
   pendingConnections(endpoint: EndpointHandle): number;
 
-  /** An engine of Comch, of this thread. More than `backlog` bytes of events that nobody takes stop its progress. */
-  createEngine(library: LibraryHandle, backlog: number): EngineHandle | number;
+  /** An engine of Comch, of this thread. */
+  createEngine(library: LibraryHandle): EngineHandle | number;
   destroyEngine(engine: EngineHandle): number;
   /**
-   * `doca_pe_progress` until nothing happens, so many times at most: how often something happened. ready[0] becomes the
-   * number of contexts with events since the last call, their ids stand behind it.
+   * `doca_pe_progress` until nothing happens, so many times at most, and until more than `backlog` bytes of events wait: how
+   * often something happened. ready[0] becomes the number of contexts with events since the last call, their ids stand
+   * behind it.
    */
-  progress(engine: EngineHandle, times: number, ready: Uint32Array): number;
+  progress(engine: EngineHandle, times: number, backlog: number, ready: Uint32Array): number;
+  /** Bytes of events that wait to be taken, of all its contexts. */
+  engineBacklog(engine: EngineHandle): number;
   watchEngine(engine: EngineHandle, callback: () => void): number;
   armEngine(engine: EngineHandle): number;
   clearEngine(engine: EngineHandle): number;

@@ -23,7 +23,7 @@ export class Client extends ComchServerOrClient {
 
   /** `doca_comch_client_create` and `doca_ctx_start`. @throws DocaError NOT_SUPPORTED on a DPU, and others */
   constructor(options: ComchOptions) {
-    const given = comchOptions(options, []);
+    const given = comchOptions(options, 'client');
     const engine = engineFor(given.device);
     const created = native.createClient(engine.handle, given.device.handle, given.name);
     if (typeof created === 'number') engine.close();

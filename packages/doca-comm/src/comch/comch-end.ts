@@ -2,6 +2,7 @@ import type { End, EventSource } from '../base/end.js';
 import { DocaError, DocaStatus } from '../base/errors.js';
 import type { Library } from '../base/libraries.js';
 import {
+  Channel,
   ComchCapability,
   type ContextHandle,
   type CreatedContext,
@@ -54,7 +55,7 @@ export class ComchEnd implements End, EngineUser {
   #stopped = false;
   readonly #record = new Uint32Array(5);
   readonly #peers = new PeerTable();
-  readonly #attendant = new Source(() => this.#engine);
+  readonly #attendant = new Source(() => this.#engine, true);
   #attention: NodeJS.Timeout | undefined;
   readonly #sources: Source[] = [this.#attendant];
 
@@ -166,7 +167,7 @@ export class ComchEnd implements End, EngineUser {
     let status = native.comchSend(context.handle, peer, message, 0, limit);
     if (status === -AGAIN || status === -NO_MEMORY) {
       // Both end when tasks complete.
-      this.#engine?.progress(AT_ONCE);
+      this.#engine?.progress(AT_ONCE, true);
       status = native.comchSend(context.handle, peer, message, 0, limit);
     }
     if (status === 0) this.#attend();
@@ -183,13 +184,23 @@ export class ComchEnd implements End, EngineUser {
     for (let progressed = false; ;) {
       const kind = native.takeEvent(context.handle, this.#record, buffer);
       if (kind < 0) return kind;
+      if (kind === EventKind.NONE) {
+        from[0] = 0;
+        if (!progressed) {
+          this.#engine?.progress(AT_ONCE);
+          progressed = true;
+          continue;
+        }
+        const failed = this.#peers.takeFailed();
+        if (failed === 0) return this.#server || this.#peers.any ? -AGAIN : -NOT_CONNECTED;
+        from[0] = failed;
+        if (this.#peers.lose(failed)) return -CONNECTION_RESET;
+        continue;
+      }
+      this.#engine?.resume();
       const [number = 0, status = 0, , , length = 0] = this.#record;
       from[0] = number;
-      if (kind === EventKind.NONE) {
-        if (progressed) return this.#server || this.#peers.any ? -AGAIN : -NOT_CONNECTED;
-        this.#engine?.progress(AT_ONCE);
-        progressed = true;
-      } else if (kind === EventKind.CONNECTED) {
+      if (kind === EventKind.CONNECTED) {
         this.#peers.announce(number);
       } else if (!this.#peers.isPresent(number)) {
         // Of a peer that the program has disconnected.
@@ -198,8 +209,12 @@ export class ComchEnd implements End, EngineUser {
         return length;
       } else if (kind === EventKind.TOO_LONG + EventKind.MESSAGE) {
         return -INVALID_VALUE;
-      } else if (kind === EventKind.DISCONNECTED || (kind === EventKind.SENT && status !== DocaStatus.SUCCESS)) {
+      } else if (kind === EventKind.DISCONNECTED) {
         if (this.#peers.lose(number)) return -CONNECTION_RESET;
+      } else if (kind === EventKind.SENT && status !== DocaStatus.SUCCESS) {
+        // The library tells of failures before messages that have arrived: the loss comes behind those.
+        this.#peers.fail(number);
+        progressed = false;
       }
     }
   }
@@ -207,7 +222,8 @@ export class ComchEnd implements End, EngineUser {
   updateInfo(peer: number): number {
     const context = this.#context;
     if (context === undefined || !this.#peers.isPresent(peer)) return -NOT_CONNECTED;
-    this.#engine?.progress(AT_ONCE);
+    // Who asks again and again waits for what is in flight.
+    this.#engine?.progress(AT_ONCE, true);
     const status = native.comchUpdateInfo(context.handle, peer);
     native.comchCounters(context.handle, peer, this.#peers.counters(peer));
     return status === -NOT_CONNECTED ? -CONNECTION_ABORTED : status;
@@ -242,8 +258,8 @@ export class ComchEnd implements End, EngineUser {
     return 0;
   }
 
-  events(): EventSource {
-    const source = new Source(() => this.#engine);
+  events(channel: number): EventSource {
+    const source = new Source(() => this.#engine, channel === Channel.SEND);
     this.#sources.push(source);
     return source;
   }
@@ -284,7 +300,7 @@ export class ComchEnd implements End, EngineUser {
       this.#attention = undefined;
       const context = this.#context;
       if (context === undefined) return;
-      this.#engine?.progress();
+      this.#engine?.progress(undefined, true);
       if (native.comchInFlight(context.handle) <= 0) return;
       this.#attendant.watch(() => {
         this.#attend();
@@ -421,12 +437,12 @@ export class ComchEnd implements End, EngineUser {
   async #until(done: () => boolean, milliseconds: number): Promise<boolean> {
     const engine = this.#engine;
     if (engine === undefined) return done();
-    const source = new Source(() => engine);
+    const source = new Source(() => engine, true);
     const end = performance.now() + milliseconds;
     this.#sources.push(source);
     try {
       for (;;) {
-        do engine.progress();
+        do engine.progress(undefined, true);
         while (!done() && engine.progressOthers());
         if (done()) return true;
         const left = end - performance.now();

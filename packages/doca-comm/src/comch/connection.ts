@@ -3,6 +3,7 @@ import { DocaError, DocaStatus } from '../base/errors.js';
 import type { ComchServerOrClient } from '../base/objects.js';
 import { Consumer, type ConsumerOptions } from './consumer.js';
 import { Producer, type ProducerOptions } from './producer.js';
+import { TurnQueue } from './turn-queue.js';
 
 /** The counters of a {@link Connection}. */
 export interface ConnectionCounters {
@@ -32,6 +33,8 @@ export class Connection implements AsyncIterable<Uint8Array> {
   readonly #messages: Uint8Array[] = [];
   readonly #consumers = new Set<number>();
   readonly #announced: number[] = [];
+  readonly #receives = new TurnQueue();
+  readonly #nexts = new TurnQueue();
   readonly #paths = new Set<Consumer | Producer>();
   #connected = true;
   /** Of a connection that has ended. */
@@ -69,19 +72,20 @@ export class Connection implements AsyncIterable<Uint8Array> {
   /** A message that has come, or undefined. */
   poll(): Uint8Array | undefined {
     if (this.#messages.length === 0) this.end.progress();
-    return this.#messages.shift();
+    return this.#next();
   }
 
   /** The next message. @throws DocaError CONNECTION_RESET when the connection has ended; `signal.reason` */
   receive(options?: WaitOptions): Promise<Uint8Array> {
-    return this.end.await(() => this.#shift(this.#messages), options);
+    return this.end.awaitInTurn(() => this.#unlessOver(this.#next()), this.#receives, options);
   }
 
   /** Messages until the connection ends. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void, undefined> {
     for (;;) {
-      const message = await this.end.await<Uint8Array | null>(
-        () => this.#messages.shift() ?? (this.#connected ? undefined : null),
+      const message = await this.end.awaitInTurn<Uint8Array | null>(
+        () => this.#next() ?? (this.#connected ? undefined : null),
+        this.#receives,
         undefined,
       );
       if (message === null) return;
@@ -91,7 +95,7 @@ export class Connection implements AsyncIterable<Uint8Array> {
 
   /** The id of the peer's next consumer, in the order of their start. @throws DocaError CONNECTION_RESET; `signal.reason` */
   nextConsumer(options?: WaitOptions): Promise<number> {
-    return this.end.await(() => this.#shift(this.#announced), options);
+    return this.end.awaitInTurn(() => this.#unlessOver(this.#announced.shift()), this.#nexts, options);
   }
 
   /** `doca_comch_consumer_create` and its start: the peer can send to it. */
@@ -171,11 +175,14 @@ export class Connection implements AsyncIterable<Uint8Array> {
     return path;
   }
 
-  /** The first of what has come. Throws when nothing will come any more. */
-  #shift<T>(queue: T[]): T | undefined {
-    if (queue.length === 0 && !this.#connected) {
-      throw new DocaError(DocaStatus.CONNECTION_RESET, 'doca_comch_event_msg_recv', 'the connection has ended');
-    }
-    return queue.shift();
+  #next(): Uint8Array | undefined {
+    const message = this.#messages.shift();
+    if (message !== undefined) this.end.received();
+    return message;
+  }
+  /** What was found. Throws where there is nothing, and nothing will come any more. */
+  #unlessOver<T>(found: T | undefined): T | undefined {
+    if (found !== undefined || this.#connected) return found;
+    throw new DocaError(DocaStatus.CONNECTION_RESET, 'doca_comch_event_msg_recv', 'the connection has ended');
   }
 }

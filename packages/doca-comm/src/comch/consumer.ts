@@ -7,6 +7,7 @@ import { submitted, type TakenEvent } from './context.js';
 import { EventKind } from './events.js';
 import { Mmap, mmapOf, whyNotMemory } from './mmap.js';
 import { ComchPath, noPathHint, tasksOf } from './path.js';
+import { TurnQueue } from './turn-queue.js';
 
 /** The options of {@link Connection.createConsumer}. */
 export interface ConsumerOptions {
@@ -43,6 +44,7 @@ export class Consumer extends ComchPath implements AsyncIterable<Delivery> {
   readonly mmap: Mmap;
   readonly #posted = new Map<number, Uint8Array>();
   readonly #done: (Delivery | Error)[] = [];
+  readonly #receives = new TurnQueue();
 
   private constructor(connection: Connection, created: CreatedContext, mmap: Mmap) {
     super(connection, created);
@@ -95,7 +97,7 @@ export class Consumer extends ComchPath implements AsyncIterable<Delivery> {
       const hint = 'it was stopped, or the connection has ended';
       throw new DocaError(DocaStatus.CONNECTION_RESET, this.syscall('create'), hint);
     };
-    return this.wait(next, options, this.syscall('task_post_recv'));
+    return this.waitInTurn(next, this.#receives, options, this.syscall('task_post_recv'));
   }
 
   /** Messages until the consumer is closed or the connection ends. */

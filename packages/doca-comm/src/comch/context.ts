@@ -8,6 +8,7 @@ import { waitingFor } from '../base/waiting.js';
 import type { Engine, EngineUser } from './engine.js';
 import { EventKind, isIdle } from './events.js';
 import { Source } from './source.js';
+import type { TurnQueue } from './turn-queue.js';
 
 /** Calls of `doca_pe_progress` by one attempt, and milliseconds for the end of a context. */
 const AT_ONCE = 16;
@@ -39,6 +40,9 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
   readonly #results = new Map<number, number | undefined>();
   #closed: Promise<void> | undefined;
   #ended = false;
+  /** Events may be there that were not taken for lack of room: nothing wakes those who wait for them. */
+  #holdsBack = false;
+  #retries = false;
 
   /** @internal */
   constructor(engine: Engine, created: CreatedContext) {
@@ -98,14 +102,35 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
   protected drain(): void {
     if (this.#ended) return;
     const { handle } = this.created;
-    while (!this.isFull()) {
+    const heldBack = this.#holdsBack;
+    let taken = 0;
+    for (;;) {
+      this.#holdsBack = this.isFull();
+      if (this.#holdsBack) break;
       const kind = native.takeEvent(handle, this.#record, this.#slab);
       const [connection = 0, number = 0, cookie = 0, extra = 0, length = 0] = this.#record;
       if (kind >= EventKind.TOO_LONG) this.#slab = new Uint8Array(length);
       else if (kind <= 0) break;
       else if (kind === EventKind.SENT && cookie !== 0) this.#settle(cookie, number);
       else this.take({ kind, connection, number, cookie, extra, bytes: this.#slab.subarray(0, length) });
+      if (kind > 0 && kind < EventKind.TOO_LONG) taken++;
     }
+    if (taken === 0) return;
+    this.engine.resume();
+    if (heldBack) this.retry();
+  }
+  /** Something that was taken is the program's now: there may be room for what was held back. */
+  protected madeRoom(): void {
+    if (this.#holdsBack && !this.isFull()) this.retry();
+  }
+  /** Those who wait look again soon, after a change that raises no event. */
+  protected retry(): void {
+    if (this.#retries || !this.#channel.waiting) return;
+    this.#retries = true;
+    setImmediate(() => {
+      this.#retries = false;
+      this.#channel.retry();
+    });
   }
   protected abstract take(event: TakenEvent): void;
   protected isFull(): boolean {
@@ -120,6 +145,10 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
     return true;
   }
   protected closeChildren(): void {
+    return;
+  }
+  /** It is idle, and will be destroyed. */
+  protected ending(): void {
     return;
   }
   protected ended(): void {
@@ -152,6 +181,35 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
     });
   }
 
+  /** The same where several wait for the same things, which come to them in the order of the calls. */
+  protected async waitInTurn<T>(
+    attempt: () => T | undefined,
+    queue: TurnQueue,
+    options: WaitOptions | undefined,
+    syscall: string,
+  ): Promise<T> {
+    const turn = queue.enter();
+    const inTurn = () => {
+      if (!queue.isTurnOf(turn)) return undefined;
+      let result: T | undefined;
+      let fails = true;
+      try {
+        result = attempt();
+        fails = false;
+        return result;
+      } finally {
+        // Before the next one looks, which may be at once.
+        if (fails || result !== undefined) queue.leave(turn);
+      }
+    };
+    try {
+      return await this.wait(inTurn, options, syscall);
+    } finally {
+      // Who gives up makes way.
+      if (queue.leave(turn)) this.retry();
+    }
+  }
+
   /** The number of a task whose result somebody will want. */
   protected nextCookie(): number {
     this.#cookie = (this.#cookie + 1) % COOKIES || 1;
@@ -164,7 +222,7 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
    */
   protected async complete(
     submission: () => (cookie: number) => number,
-    queue: SubmitQueue,
+    queue: TurnQueue,
     options: WaitOptions | undefined,
     syscall: string,
   ): Promise<void> {
@@ -172,6 +230,7 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
     const cookie = this.nextCookie();
     const turn = queue.enter();
     this.#results.set(cookie, undefined);
+    this.engine.expect();
     try {
       try {
         const attempt = () =>
@@ -179,7 +238,7 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
         await this.wait(attempt, options, syscall);
       } finally {
         // Who gives up makes way.
-        if (queue.leave(turn)) this.#channel.retry();
+        if (queue.leave(turn)) this.retry();
       }
       await this.wait(
         () => {
@@ -192,6 +251,7 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
         syscall,
       );
     } finally {
+      this.engine.unexpect();
       this.#results.delete(cookie);
     }
   }
@@ -210,9 +270,11 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
         () => undefined,
       );
     await this.closeChildrenAsync();
+    this.engine.expect();
     await until(() => this.isSettled());
     this.#stop();
     await until(() => isIdle(handle));
+    this.engine.unexpect();
     this.#end();
   }
   #end(): void {
@@ -220,6 +282,7 @@ export abstract class ComchContext implements EngineUser, Disposable, AsyncDispo
     this.drain();
     this.#ended = true;
     const { handle, id } = this.created;
+    this.ending();
     if (native.destroyContext(handle) < 0) native.abandonContext(handle);
     this.engine.remove(id);
     this.ended();
@@ -235,26 +298,6 @@ const reasons: Record<number, string> = {
   [DocaStatus.INVALID_VALUE]: 'the message, or its immediate data, is longer than the other end takes',
 };
 const whyFailed = (status: number) => reasons[status] ?? 'the task has failed; the peer may be gone';
-
-/** The order of those who wait for room: the first of them submits first. */
-export class SubmitQueue {
-  readonly #waiting: symbol[] = [];
-
-  enter(): symbol {
-    const turn = Symbol('turn');
-    this.#waiting.push(turn);
-    return turn;
-  }
-  isTurnOf(turn: symbol): boolean {
-    return this.#waiting[0] === turn;
-  }
-  /** False if it has left already. */
-  leave(turn: symbol): boolean {
-    const at = this.#waiting.indexOf(turn);
-    if (at >= 0) this.#waiting.splice(at, 1);
-    return at >= 0;
-  }
-}
 
 /** Whether a task was submitted: false if there is no room. @throws DocaError for other failures */
 export function submitted(status: number, syscall: string): boolean {

@@ -10,6 +10,10 @@ export interface EngineUser {
 
 /** Calls of `doca_pe_progress` in a turn of the event loop. */
 const PER_TURN = 256;
+/** Bytes of events, where somebody waits for the completion of a task, which may be behind them. */
+const MOST = 2 ** 26;
+/** Longer than any program waits, milliseconds. */
+const FOR_GOOD = 2 ** 31 - 1;
 /** Milliseconds after which a sleeping engine of a card looks again: DOCA's library may lose a wake-up. */
 const BOUND = 100;
 
@@ -30,19 +34,28 @@ export class Engine {
   readonly #ready = new Uint32Array(65);
   readonly #woken = new Set<number>();
   readonly #bounded: boolean;
+  readonly #limit: number;
   readonly #self = new WeakRef(this);
   /** The sources with somebody who waits. */
   readonly #holders = new Set<object>();
   #sleepers = 0;
+  /** How many wait for the completion of a task. */
+  #expecting = 0;
+  /** Nothing wakes the engine while the events that wait leave no room for others. This keeps the event loop alive. */
+  #full: NodeJS.Timeout | undefined;
   #armed = false;
   #watched = false;
   #running = false;
   #flushing = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `backlog`: bytes of events that may wait to be taken before the progress stops. */
+  /**
+   * `backlog`: bytes of events that may wait to be taken before the progress stops, and with it the peers. Where somebody
+   * waits for the completion of a task it goes on: the program may take no events before that.
+   */
   constructor(library: Library, backlog: number) {
-    this.handle = checked<EngineHandle>(native.createEngine(library.handle, backlog), 'doca_pe_create');
+    this.handle = checked<EngineHandle>(native.createEngine(library.handle), 'doca_pe_create');
+    this.#limit = backlog;
     this.#bounded = library.kind === 'system';
     engines.add(this.#self);
   }
@@ -57,11 +70,16 @@ export class Engine {
 
   remove(id: number): void {
     this.#users.delete(id);
+    // Its events are gone with it.
+    this.resume();
   }
 
-  /** Makes progress, and wakes what waits for it soon. Whether something happened. */
-  progress(times = PER_TURN): boolean {
-    const happened = native.progress(this.handle, times, this.#ready);
+  /**
+   * Makes progress, and wakes what waits for it soon. Whether something happened. `completions`: the caller wants the
+   * completion of a task.
+   */
+  progress(times = PER_TURN, completions = false): boolean {
+    const happened = native.progress(this.handle, times, this.#room(completions), this.#ready);
     this.#collect();
     if (this.#woken.size > 0 && !this.#running && !this.#flushing) {
       this.#flushing = true;
@@ -74,12 +92,13 @@ export class Engine {
   block(done: () => boolean, milliseconds: number): boolean {
     const end = performance.now() + milliseconds;
     for (;;) {
-      while (this.progress());
+      while (this.progress(PER_TURN, true));
       if (done()) return true;
       if (performance.now() > end) return false;
       if (this.progressOthers()) continue;
       this.#arm();
-      if (this.progress() || done() || !native.waitEngine(this.handle, engines.size > 1 ? 1 : 10)) continue;
+      if (this.progress(PER_TURN, true) || done() || !native.waitEngine(this.handle, engines.size > 1 ? 1 : 10))
+        continue;
       this.#disarm();
     }
   }
@@ -107,10 +126,28 @@ export class Engine {
     this.#sleepers--;
   }
 
+  /** Somebody waits for the completion of a task, until {@link unexpect}. */
+  expect(): void {
+    this.#expecting++;
+    this.resume();
+  }
+  unexpect(): void {
+    this.#expecting--;
+  }
+
+  /** Events were taken: where their number has stopped the progress, it goes on. */
+  resume(): void {
+    if (this.#full === undefined || this.#isFull()) return;
+    clearInterval(this.#full);
+    this.#full = undefined;
+    setImmediate(this.#run);
+  }
+
   /** Somebody waits for the source: it is held, and keeps the event loop alive. */
   hold(source: object): void {
     this.#holders.add(source);
     awaited.add(this);
+    this.#full?.ref();
     native.holdEngine(this.handle, true);
   }
 
@@ -119,12 +156,15 @@ export class Engine {
     this.#holders.delete(source);
     if (this.#holders.size > 0) return;
     awaited.delete(this);
+    this.#full?.unref();
     native.holdEngine(this.handle, false);
   }
 
   /** `doca_pe_destroy`, once it has no context any more. */
   close(): void {
     clearInterval(this.#timer);
+    clearInterval(this.#full);
+    this.#full = undefined;
     engines.delete(this.#self);
     awaited.delete(this);
     native.destroyEngine(this.handle);
@@ -135,7 +175,7 @@ export class Engine {
       const count = this.#ready[0] ?? 0;
       for (let i = 1; i <= count; i++) this.#woken.add(this.#ready[i] ?? 0);
       if (count + 1 < this.#ready.length) return;
-      native.progress(this.handle, 0, this.#ready);
+      native.progress(this.handle, 0, 0, this.#ready);
     }
   }
 
@@ -164,8 +204,23 @@ export class Engine {
     if (this.#armed) this.#disarm();
   }
 
+  #room(completions: boolean): number {
+    return completions || this.#expecting > 0 ? Math.max(MOST, this.#limit) : this.#limit;
+  }
+  #isFull(): boolean {
+    return native.engineBacklog(this.handle) > this.#room(false);
+  }
+
   #arm(): void {
     if (this.#armed) return;
+    if (this.#isFull()) {
+      // The descriptor would be readable at once, again and again.
+      this.#full ??= setInterval(() => undefined, FOR_GOOD);
+      if (this.#holders.size === 0) this.#full.unref();
+      return;
+    }
+    clearInterval(this.#full);
+    this.#full = undefined;
     checked(native.armEngine(this.handle), 'doca_pe_request_notification');
     this.#armed = true;
   }
@@ -190,6 +245,7 @@ export class Engine {
         if (this.#sleepers === 0) break;
         if (this.#armed) return;
         this.#arm();
+        if (this.#full !== undefined) return;
       }
       clearInterval(this.#timer);
       this.#timer = undefined;

@@ -16,6 +16,8 @@ export class PeerTable {
   /** Peers that were removed before the event of their connection was taken. */
   readonly #stale = new Set<number>();
   readonly #announced = new Set<number>();
+  /** Peers that a message did not reach. */
+  readonly #failed = new Set<number>();
   /** For counters that nobody keeps. */
   readonly scratch = new BigUint64Array(COUNTERS);
 
@@ -45,6 +47,18 @@ export class PeerTable {
     this.#announced.add(number);
     this.add(number);
   }
+  /** A message did not reach it. */
+  fail(number: number): void {
+    if (this.#peers.get(number)?.lost === false) this.#failed.add(number);
+  }
+  /** One of those that {@link fail} has named, once; 0 without one. */
+  takeFailed(): number {
+    for (const number of this.#failed) {
+      this.#failed.delete(number);
+      return number;
+    }
+    return 0;
+  }
   /** False if that was known already. */
   lose(number: number): boolean {
     const peer = this.#peers.get(number);
@@ -55,14 +69,16 @@ export class PeerTable {
   leave(number: number): boolean {
     const peer = this.#peers.get(number);
     if (peer === undefined || peer.leaving) return false;
+    this.#failed.delete(number);
     return (peer.leaving = true);
   }
   remove(number: number): void {
     if (!this.#peers.delete(number)) return;
+    this.#failed.delete(number);
     if (!this.#announced.delete(number)) this.#stale.add(number);
   }
   clear(): void {
-    for (const all of [this.#peers, this.#stale, this.#announced]) all.clear();
+    for (const all of [this.#peers, this.#stale, this.#announced, this.#failed]) all.clear();
   }
 
   counters(number: number): BigUint64Array {

@@ -3,9 +3,10 @@ import { uint8Array, validate } from '@verbs/core/provider';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
 import { ComchCapability, type CreatedContext, native } from '../base/native.js';
 import type { Connection } from '../base/objects.js';
-import { SubmitQueue, submitted } from './context.js';
+import { submitted } from './context.js';
 import { type Mmap, mmapOf, whyNotMemory } from './mmap.js';
 import { ComchPath, noPathHint, tasksOf } from './path.js';
+import { TurnQueue } from './turn-queue.js';
 
 /** The options of {@link Connection.createProducer}. */
 export interface ProducerOptions {
@@ -28,7 +29,7 @@ const IMMEDIATE = 32;
  * await producer.send(new Uint8Array(mmap.buffer, 0, 1 << 20), consumer, Buffer.from('a tag'));
  */
 export class Producer extends ComchPath {
-  readonly #sends = new SubmitQueue();
+  readonly #sends = new TurnQueue();
 
   private constructor(connection: Connection, created: CreatedContext) {
     super(connection, created);

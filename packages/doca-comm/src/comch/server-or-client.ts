@@ -6,9 +6,10 @@ import type { Device } from '../base/device.js';
 import { checked, DocaError, DocaStatus } from '../base/errors.js';
 import { ComchCapability, type CreatedContext, native } from '../base/native.js';
 import { Connection, type ConnectionCounters } from './connection.js';
-import { ComchContext, SubmitQueue, submitted, type TakenEvent } from './context.js';
+import { ComchContext, submitted, type TakenEvent } from './context.js';
 import { Engine } from './engine.js';
 import { ComchSize, EventKind } from './events.js';
+import { TurnQueue } from './turn-queue.js';
 
 /** Of a {@link Server} and a {@link Client}. */
 export interface ComchOptions {
@@ -29,7 +30,7 @@ export interface ComchOptions {
  * of a task, which may be behind them, it takes more: so many of all connections together.
  */
 const QUEUE = 64;
-const QUEUE_OF_SENDER = 1024;
+const QUEUE_OF_SENDER = 2 ** 14;
 const TASKS = 1024;
 const BACKLOG = 2 ** 22;
 
@@ -42,7 +43,7 @@ export abstract class ComchServerOrClient extends ComchContext {
   readonly #connections = new Map<number, Connection>();
   /** @internal Connections with consumers and producers, which outlive a connection that the peer has ended. */
   readonly owners = new Set<Connection>();
-  readonly #sends = new SubmitQueue();
+  readonly #sends = new TurnQueue();
   readonly #counters = new BigUint64Array(5);
   readonly #prefix: string;
 
@@ -62,7 +63,7 @@ export abstract class ComchServerOrClient extends ComchContext {
     engine.add(created.id, this);
   }
 
-  #start({ maxMsgSize, recvQueueSize = QUEUE, sendTasks = TASKS }: ComchOptions): void {
+  #start({ maxMsgSize, recvQueueSize = QUEUE, sendTasks }: ComchOptions): void {
     const { maxMessageSize, maxRecvQueueSize, maxSendQueueSize: most } = this.device.capabilities();
     const set = (which: number, size: number, name: string, hint: string) => {
       checked(native.setComchSize(this.created.handle, which, size), this.syscall(name), hint);
@@ -73,7 +74,11 @@ export abstract class ComchServerOrClient extends ComchContext {
     }
     const hint = `options.recvQueueSize ${recvQueueSize}: the device's maximum is ${maxRecvQueueSize}`;
     set(ComchSize.RECV_QUEUE, recvQueueSize, 'set_recv_queue_size', hint);
-    set(ComchSize.SEND_TASKS, Math.min(sendTasks, most), 'task_send_set_conf', `the device's maximum is ${most}`);
+    const tasksHint = `options.sendTasks ${sendTasks}: the device's maximum is ${most}`;
+    if (sendTasks !== undefined && sendTasks > most) {
+      throw new DocaError(DocaStatus.INVALID_VALUE, this.syscall('task_send_set_conf'), tasksHint);
+    }
+    set(ComchSize.SEND_TASKS, sendTasks ?? Math.min(TASKS, most), 'task_send_set_conf', tasksHint);
     const status = native.startContext(this.created.handle);
     if (status === -DocaStatus.IN_PROGRESS) return;
     const hints: Record<number, string> = {
@@ -113,6 +118,14 @@ export abstract class ComchServerOrClient extends ComchContext {
   await<T>(attempt: () => T | undefined, options: WaitOptions | undefined): Promise<T> {
     return this.wait(attempt, options, this.syscall('event_msg_recv'));
   }
+  /** @internal The same in the order of the calls. */
+  awaitInTurn<T>(attempt: () => T | undefined, queue: TurnQueue, options: WaitOptions | undefined): Promise<T> {
+    return this.waitInTurn(attempt, queue, options, this.syscall('event_msg_recv'));
+  }
+  /** @internal A message was given to the program. */
+  received(): void {
+    this.madeRoom();
+  }
   /** @internal */
   countersOf(connection: Connection): ConnectionCounters {
     native.comchUpdateInfo(this.created.handle, connection.number);
@@ -125,6 +138,8 @@ export abstract class ComchServerOrClient extends ComchContext {
 
   /** A connection that has ended: nothing of it is needed any more. */
   protected forget(connection: Connection): void {
+    // The program and the peer may both have ended it.
+    if (!connection.connected) return;
     const { number } = connection;
     this.#connections.delete(number);
     const known = native.comchCounters(this.created.handle, number, this.#counters) === 0;
@@ -173,8 +188,10 @@ export abstract class ComchServerOrClient extends ComchContext {
   protected override async closeChildrenAsync(): Promise<void> {
     await Promise.all([...this.owners].map((connection) => connection.closePaths()));
   }
-  protected override ended(): void {
+  protected override ending(): void {
     for (const connection of this.connections) this.forget(connection);
+  }
+  protected override ended(): void {
     this.engine.close();
   }
 
@@ -195,8 +212,8 @@ export abstract class ComchServerOrClient extends ComchContext {
   }
 }
 
-/** Checks the options. */
-export function comchOptions(options: unknown, more: string[]): ComchOptions {
+/** Checks the options of a 'server' or a 'client'. */
+export function comchOptions(options: unknown, role: 'server' | 'client', more: string[] = []): ComchOptions {
   const known = ['device', 'name', 'maxMsgSize', 'recvQueueSize', 'sendTasks', ...more];
   const given = validate.object(options, 'options', known) as unknown as ComchOptions;
   const device = deviceOf(given.device, 'options.device');
@@ -208,7 +225,7 @@ export function comchOptions(options: unknown, more: string[]): ComchOptions {
   const library = device.library as Partial<typeof device.library> | undefined;
   if (library?.comch === undefined) {
     const hint = `the device's libraries have no Comch: ${library?.missing?.comch ?? ''}`;
-    throw new DocaError(DocaStatus.NOT_SUPPORTED, 'doca_comch_server_create', hint);
+    throw new DocaError(DocaStatus.NOT_SUPPORTED, `doca_comch_${role}_create`, hint);
   }
   return given;
 }

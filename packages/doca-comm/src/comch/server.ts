@@ -6,6 +6,7 @@ import { checked, DocaStatus } from '../base/errors.js';
 import { type CreatedContext, native } from '../base/native.js';
 import type { Connection } from './connection.js';
 import { type ComchOptions, ComchServerOrClient, comchOptions, engineFor, nameHint } from './server-or-client.js';
+import { TurnQueue } from './turn-queue.js';
 
 /** The options of a {@link Server}. */
 export interface ServerOptions extends ComchOptions {
@@ -38,10 +39,11 @@ function hintOf(created: unknown, options: ServerOptions): string | undefined {
  */
 export class Server extends ComchServerOrClient implements AsyncIterable<Connection> {
   readonly #accepted: Connection[] = [];
+  readonly #accepts = new TurnQueue();
 
   /** `doca_comch_server_create` and `doca_ctx_start`. @throws DocaError NOT_SUPPORTED on a host, and others */
   constructor(options: ServerOptions) {
-    const given = comchOptions(options, ['deviceRep']);
+    const given = comchOptions(options, 'server', ['deviceRep']);
     const { deviceRep } = options;
     if ((deviceRep as unknown) === undefined) {
       throw validate.typeError('options.deviceRep', `given: one of openRepresentor(device); ${ROLE}`, undefined);
@@ -56,7 +58,7 @@ export class Server extends ComchServerOrClient implements AsyncIterable<Connect
 
   /** The next new connection. @throws DocaError NOT_CONNECTED when the server is closed; `signal.reason` */
   accept(options?: WaitOptions): Promise<Connection> {
-    return this.await(() => this.#accepted.shift(), options);
+    return this.awaitInTurn(() => this.#accepted.shift(), this.#accepts, options);
   }
 
   /** New connections, until the server is closed. */
@@ -82,6 +84,8 @@ export class Server extends ComchServerOrClient implements AsyncIterable<Connect
       return true;
     }, undefined);
     this.forget(connection);
+    // Whoever waits for something of it waits in vain.
+    this.retry();
   }
 
   protected override connected(connection: Connection): void {

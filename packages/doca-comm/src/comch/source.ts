@@ -7,12 +7,15 @@ export class Source implements EventSource {
   /** The engine sees to that. */
   readonly loses = false;
   readonly #engine: () => Engine | undefined;
+  /** Who sleeps here waits for the completion of tasks. */
+  readonly #completions: boolean;
   #callback: (() => void) | undefined;
   #asleep: Engine | undefined;
   #held = false;
 
-  constructor(engine: () => Engine | undefined) {
+  constructor(engine: () => Engine | undefined, completions = false) {
     this.#engine = engine;
+    this.#completions = completions;
   }
 
   watch(callback: () => void): void {
@@ -26,6 +29,7 @@ export class Source implements EventSource {
     this.#held = true;
     if (this.#asleep !== undefined) return;
     this.#asleep = engine;
+    if (this.#completions) engine.expect();
     engine.sleep();
   }
   rest(): void {
@@ -34,16 +38,14 @@ export class Source implements EventSource {
   }
   disarm(): void {
     this.rest();
+    if (this.#completions) this.#asleep?.unexpect();
     this.#asleep?.wake();
     this.#asleep = undefined;
   }
   /** There are events. */
   call(): void {
     if (this.#asleep === undefined) return;
-    this.#asleep.wake();
-    if (this.#held) this.#asleep.release(this);
-    this.#held = false;
-    this.#asleep = undefined;
+    this.disarm();
     this.#callback?.();
   }
   /** Resolves at the next events, or after so many milliseconds. */

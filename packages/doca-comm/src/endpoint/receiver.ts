@@ -35,8 +35,9 @@ export class Receiver {
       result = end.recvFrom(target, this.#from);
       if (result === -DocaStatus.AGAIN) return undefined;
       number = this.#from[0] ?? 0;
-      // Messages that waited when the program disconnected their sender are nobody's.
-    } while (this.#peers.isLeaving(number));
+      // Messages that waited when the program disconnected their sender are nobody's, and its end is no news. What tells
+      // of the endpoint itself comes again and again.
+    } while ((result >= 0 || result === -DocaStatus.CONNECTION_RESET) && this.#peers.isLeaving(number));
     if (result < 0) {
       const error = new DocaError(-result, end.syscall('recvfrom'), receiveHints[-result]);
       throw result === -DocaStatus.CONNECTION_RESET && number !== 0

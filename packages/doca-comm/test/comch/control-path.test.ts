@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { allocMmap, Client, DocaStatus, openDevice, openRepresentor, Server, setFaults } from '../../dist/index.js';
 import { clientOf, pairOf, serverOf, text } from './helpers.js';
 
@@ -51,6 +51,67 @@ test('a send completes while messages wait to be received', async () => {
   await Promise.all(unread);
 });
 
+test('what arrives behind messages that wait to be received is there when there is room for it', async () => {
+  const { server, accepted, connected } = await pairOf('behind');
+  const next = server.accept();
+  for (let i = 0; i < 64; i++) await connected.send(Buffer.from(`${i}`));
+  await expect.poll(() => accepted.backlog).toBe(64);
+  const later = await clientOf('behind').connect();
+  for (let i = 0; i < 64; i++) expect(text(await accepted.receive())).toBe(`${i}`);
+  const second = await next;
+  await later.send(Buffer.from('at last'));
+  expect(text(await second.receive())).toBe('at last');
+});
+
+test('an end whose messages nobody receives sleeps when it takes no more, and goes on when somebody does', async () => {
+  const { server, accepted, connected } = await pairOf('nobody receives');
+  const next = server.accept();
+  const most = 2400;
+  let sent = 0;
+  const pump = async () => {
+    for (let i = 0; i < most / 24; i++) {
+      await connected.send(new Uint8Array(4000));
+      sent++;
+    }
+  };
+  const pumps = Promise.all(Array.from({ length: 24 }, pump));
+  for (let last = -1; last !== sent;) {
+    last = sent;
+    await sleep(100);
+  }
+  expect(sent).toBeLessThan(most);
+  const addon = createRequire(import.meta.url)('../../native/binding/build/Release/verbs_doca_comm.node') as {
+    armEngine: (engine: unknown) => number;
+  };
+  const armed = vi.spyOn(addon, 'armEngine');
+  await sleep(100);
+  expect(armed.mock.calls.length).toBeLessThan(50);
+  armed.mockRestore();
+  for (let i = 0; i < most; i++) expect((await accepted.receive()).length).toBe(4000);
+  await pumps;
+  const later = await clientOf('nobody receives').connect();
+  expect((await next).connected).toBe(later.connected);
+}, 30_000);
+
+test('messages go to the calls of receive() in their order, and a call that gives up makes way', async () => {
+  const { client, accepted, connected } = await pairOf('in turn');
+  const first = accepted.receive();
+  await sleep(5);
+  // It arrives while nobody looks.
+  connected.trySend(Buffer.from('first'));
+  while (connected.counters().inFlight > 0n) client.progress();
+  const second = accepted.receive();
+  const giveUp = new AbortController();
+  const third = accepted.receive({ signal: giveUp.signal });
+  const fourth = accepted.receive();
+  connected.trySend(Buffer.from('second'));
+  expect([text(await first), text(await second)]).toEqual(['first', 'second']);
+  giveUp.abort(new Error('enough'));
+  await expect(third).rejects.toThrow('enough');
+  connected.trySend(Buffer.from('third'));
+  expect(text(await fourth)).toBe('third');
+});
+
 test('memory that goes while its message waits for room is refused', async () => {
   const { accepted, connected } = await pairOf('no room', { sendTasks: 8, recvQueueSize: 8 });
   const sends = Array.from({ length: 60 }, () => connected.send(Buffer.from('y')));
@@ -94,6 +155,24 @@ test('the counters of a connection that has ended stay, and the addon keeps noth
   }
 });
 
+test('they stay when both ends disconnect, twice, and when messages wait that nobody will receive', async () => {
+  const server = serverOf('counted twice');
+  for (let i = 0; i < 3; i++) {
+    const client = clientOf('counted twice');
+    const [accepted, connected] = await Promise.all([server.accept(), client.connect()]);
+    await connected.send(Buffer.from('12345'));
+    await accepted.receive();
+    await Promise.allSettled([accepted.disconnect(), accepted.disconnect(), ...(i > 0 ? [client.closeAsync()] : [])]);
+    expect(accepted.counters()).toMatchObject({ recvMessages: 1n, recvBytes: 5n, inFlight: 0n });
+  }
+  const client = clientOf('counted twice');
+  const [accepted, connected] = await Promise.all([server.accept(), client.connect()]);
+  for (let i = 0; i < 64; i++) await accepted.send(Buffer.from('x'));
+  while (connected.backlog < 64) client.progress();
+  await client.closeAsync();
+  expect(connected.counters()).toMatchObject({ recvMessages: 64n, inFlight: 0n });
+});
+
 test('many clients of a server', async () => {
   const server = serverOf('many');
   const echoing: Promise<void>[] = [];
@@ -133,6 +212,21 @@ test('a client without a server, a server that goes, a connection that the serve
   await second.accepted.disconnect();
   await expect(second.connected.receive()).rejects.toMatchObject({ code: 'DOCA_ERROR_CONNECTION_RESET' });
   await expect(second.accepted.disconnect()).rejects.toMatchObject({ code: 'DOCA_ERROR_NOT_CONNECTED' });
+});
+
+test('what waits for a connection ends when the server disconnects it', async () => {
+  const { accepted } = await pairOf('own end');
+  const ended = { code: 'DOCA_ERROR_CONNECTION_RESET' };
+  const waiting = [
+    expect(accepted.receive()).rejects.toMatchObject(ended),
+    expect(accepted.nextConsumer()).rejects.toMatchObject(ended),
+    (async () => {
+      for await (const message of accepted) expect(message).toBeUndefined();
+    })(),
+  ];
+  await sleep(20);
+  await accepted.disconnect();
+  await Promise.all(waiting);
 });
 
 test('connect() of a client whose connection has ended, or that is closed, says so', async () => {
@@ -189,6 +283,7 @@ test('wrong roles, arguments and signals', async () => {
   for (const [option, most] of [
     ['maxMsgSize', 4080],
     ['recvQueueSize', 8192],
+    ['sendTasks', 8192],
   ] as const) {
     const create = () => new Client({ device: host, name: 'x', [option]: 70_000 });
     expect(create).toThrow(`options.${option} 70000: the device's maximum is ${most}`);

@@ -25,3 +25,8 @@ export function kindOf(value: unknown, path: string): LibraryKind {
   const system = !('reason' in libraries.find('system')) && listDevices({ library: 'system' }).length > 0;
   return system ? 'system' : 'soft';
 }
+
+/** The same of the options of a function that has no others. */
+export function kindOfOptions(options: unknown): LibraryKind {
+  return kindOf(validate.object(options, 'options', ['library'])['library'], 'options.library');
+}

@@ -289,6 +289,9 @@ export class CmId extends Resource {
     const syscall = 'rdma_create_qp';
     const id = this.use(syscall);
     const domain = handleOf(pd, 'ProtectionDomain', 'pd', syscall);
+    if (typeof (attr as unknown) !== 'object' || (attr as unknown) === null) {
+      throw validate.typeError('attr', 'an object', attr);
+    }
     const full = { ...attr, qpType: attr.qpType ?? this.qpType } as QpInitAttr<T>;
     const made = checked(native.createQp(id, nativeQpInitAttr(full, 'attr', domain)), syscall);
     const qp = adoptQp(pd, full, made, this);

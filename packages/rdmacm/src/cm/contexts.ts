@@ -1,6 +1,6 @@
 import { type Context, type LibraryKind, listDevices, VerbsError } from '@verbs/core';
 import { adoptContext, checked, errno, type NativeHandle } from '@verbs/core/provider';
-import { kindOf, libraries } from '../base/libraries.js';
+import { kindOfOptions, libraries } from '../base/libraries.js';
 import { native, type NativeContext } from '../base/native.js';
 
 /** The objects of the contexts, by kind and number. The C library has one context of each device. */
@@ -43,7 +43,7 @@ export function contextOf(kind: LibraryKind, id: NativeHandle): Context | undefi
  */
 export function getDevices(options: { library?: LibraryKind } = {}): Context[] {
   const syscall = 'rdma_get_devices';
-  const kind = kindOf(options.library, 'options.library');
+  const kind = kindOfOptions(options);
   const { vendor, libibverbs } = libraries.for(kind, syscall);
   const list = checked(native.getDevices(vendor, libibverbs), syscall);
   return list.map((each) => find(kind, each.key) ?? adopt(kind, each, syscall));

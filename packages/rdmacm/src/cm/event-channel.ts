@@ -13,7 +13,7 @@ import {
   WakeList,
 } from '@verbs/core/provider';
 import { PortSpace } from '../base/enums.js';
-import { kindOf, libraries } from '../base/libraries.js';
+import { kindOfOptions, libraries } from '../base/libraries.js';
 import { native, type NativeEvent } from '../base/native.js';
 import { kDispatch, kEvents, kExpect, kRegister, kResume, kWatcher } from '../base/symbols.js';
 import { type CmEvent, cmEvent } from './cm-event.js';
@@ -30,6 +30,8 @@ interface Expected {
 
 /** Events that are taken before the event loop runs its other callbacks. */
 const EVENTS_PER_YIELD = 64;
+/** Milliseconds until a channel that could not be read is read again, where nobody asks for that. */
+const AGAIN = 100;
 
 /**
  * `struct rdma_event_channel`: where the events of identifiers come. Created by {@link createEventChannel}; `close()` is
@@ -47,6 +49,8 @@ export class EventChannel extends Resource {
   #sleeping = 0;
   #dispatches = false;
   #paused = false;
+  /** Somebody waits, and keeps the process alive. */
+  #alive = false;
 
   /** @internal */
   constructor(library: LibraryKind, made: { handle: NativeHandle; fd: number }) {
@@ -58,6 +62,8 @@ export class EventChannel extends Resource {
     this.#events = new FdEvents({
       watch: (callback) => native.watchChannel(handle, callback),
       ref: (alive) => {
+        const channel = weak.deref();
+        if (channel !== undefined) channel.#alive = alive;
         // Who waits for an identifier leaves while the channel closes: the addon has closed it then.
         if (coreNative.isOpen(handle)) native.refChannel(handle, alive);
       },
@@ -262,9 +268,19 @@ export class EventChannel extends Resource {
         const watcher = id.deref()?.[kWatcher];
         watcher?.onFailure(error);
       }
+      this.#readAgain();
       return;
     }
     if (this.#queue.length > 0) this.#sleepers.wakeAll();
+  }
+
+  /** A watcher may wait for what comes without asking, as a connection does that has a listener only. */
+  #readAgain(): void {
+    if (!this.#dispatches) return;
+    const timer = setTimeout(() => {
+      this.#pause(false);
+    }, AGAIN);
+    if (!this.#alive) timer.unref();
   }
 
   /** Takes an event for those who wait. False if there is none, or if a watcher has closed the channel. */
@@ -297,6 +313,6 @@ export class EventChannel extends Resource {
  */
 export function createEventChannel(options: { library?: LibraryKind } = {}): EventChannel {
   const syscall = 'rdma_create_event_channel';
-  const kind = kindOf(options.library, 'options.library');
+  const kind = kindOfOptions(options);
   return new EventChannel(kind, checked(native.createEventChannel(libraries.for(kind, syscall).vendor), syscall));
 }

@@ -46,6 +46,8 @@ export class Connection extends EventEmitter<ConnectionEvents> implements Dispos
   readonly #inbox: Inbox;
   readonly #own: MadeQueuePair['own'];
   #connected = true;
+  /** Nobody can listen yet. */
+  #isNew = true;
 
   /** @internal */
   constructor(inbox: Inbox, made: MadeQueuePair<typeof QpType.RC>, param: FullConnParam | undefined) {
@@ -70,6 +72,7 @@ export class Connection extends EventEmitter<ConnectionEvents> implements Dispos
         this.#rest();
       },
     );
+    this.#isNew = false;
   }
 
   /** The open device that it goes over. */
@@ -153,7 +156,14 @@ export class Connection extends EventEmitter<ConnectionEvents> implements Dispos
       // This side began it.
     }
     this.#rest();
-    this.emit('disconnected');
+    if (!this.#isNew) {
+      this.emit('disconnected');
+      return;
+    }
+    // When the program has the connection.
+    process.nextTick(() => {
+      if (!this.closed) this.emit('disconnected');
+    });
   }
 
   /** A listener keeps the connection and the process. */

@@ -8,7 +8,7 @@ import {
   type SharedReceiveQueue,
   VerbsError,
 } from '@verbs/core';
-import { errno, fields, flag, maybe, u16, u24, unchecked } from '@verbs/core/provider';
+import { errno, fields, flag, handleOf, maybe, u16, u24 } from '@verbs/core/provider';
 import type { CmId } from '../cm/cm-id.js';
 
 /** How the queue pair of a connection is made. What is left out is made for it, and closed with the connection. */
@@ -40,12 +40,17 @@ const cap = fields({
   maxInlineData: maybe(u24()),
 });
 
+const resource = (kind: string) => (value: unknown, path: string) => {
+  if (value !== undefined) handleOf(value, kind, path, 'rdma_create_qp');
+  return value;
+};
+
 const checkOptions = fields({
-  pd: unchecked,
-  cq: unchecked,
-  sendCq: unchecked,
-  recvCq: unchecked,
-  srq: unchecked,
+  pd: resource('ProtectionDomain'),
+  cq: resource('CompletionQueue'),
+  sendCq: resource('CompletionQueue'),
+  recvCq: resource('CompletionQueue'),
+  srq: resource('SharedReceiveQueue'),
   cap: maybe(cap),
   sqSigAll: flag(),
 });

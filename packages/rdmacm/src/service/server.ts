@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { inspect, type InspectOptions } from 'node:util';
 import type { LibraryKind, WaitOptions } from '@verbs/core';
 import {
@@ -183,7 +184,9 @@ export class Server<R extends Request = ConnectionRequest> implements Disposable
 function listener(options: ListenOptions, ps: PortSpace): { id: CmId; backlog: number } {
   const given = listenOptions(options, 'options');
   const { port, host, backlog, tos } = given;
-  if (host !== undefined && typeof host !== 'string') throw validate.typeError('options.host', 'an IP address', host);
+  if (host !== undefined && (typeof host !== 'string' || isIP(host) === 0)) {
+    throw validate.typeError('options.host', 'an IP address', host);
+  }
   const id = sharedChannel(kindOf(given.library, 'options.library')).createId(ps);
   try {
     if (given.reuseAddr) id.setOption(OptionLevel.ID, IdOption.REUSEADDR, 1);

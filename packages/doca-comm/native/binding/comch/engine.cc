@@ -9,8 +9,8 @@
 namespace verbs::doca_comm::binding {
 
 std::shared_ptr<Engine> Engine::create(const Library& library, std::shared_ptr<provider::Environment> environment,
-                                       std::size_t backlog, doca_error_t* error) {
-  std::shared_ptr<Engine> engine(new Engine(library, std::move(environment), backlog));
+                                       doca_error_t* error) {
+  std::shared_ptr<Engine> engine(new Engine(library, std::move(environment)));
   const EngineFunctions& f = engine->functions();
   *error = f.pe_create(&engine->pe_);
   if (*error == DOCA_SUCCESS) *error = f.pe_get_notification_handle(engine->pe_, &engine->fd_);
@@ -33,7 +33,7 @@ void Engine::progress_orphans() {
   }
 }
 
-std::uint32_t Engine::progress(std::uint32_t times) {
+std::uint32_t Engine::progress(std::uint32_t times, std::size_t backlog) {
   if (pe_ == nullptr || progressing_) return 0;
   progress_orphans();
   reap();
@@ -41,7 +41,7 @@ std::uint32_t Engine::progress(std::uint32_t times) {
   const Current current(*this);
   progressing_ = true;
   std::uint32_t happened = 0;
-  while (happened < times && backlog_ <= limit_ && functions().pe_progress(pe_) != 0) ++happened;
+  while (happened < times && backlog_ <= backlog && functions().pe_progress(pe_) != 0) ++happened;
   progressing_ = false;
   return happened;
 }
@@ -151,8 +151,10 @@ void Engine::leave_loop(const std::shared_ptr<void>& done) {
   const Current current(*this);
   // An environment ends once, with all of its engines.
   static thread_local const auto kEnd = std::chrono::steady_clock::now() + kFarewell;
-  for (reap(); !contexts_.empty() && std::chrono::steady_clock::now() < kEnd; reap()) {
-    while (functions().pe_progress(pe_) != 0);
+  const auto over = [] { return std::chrono::steady_clock::now() >= kEnd; };
+  for (reap(); !contexts_.empty() && !over(); reap()) {
+    // A peer that sends on and on always makes something happen.
+    while (functions().pe_progress(pe_) != 0 && !over());
     for (const auto& [id, context] : contexts_) {
       while (!context->events_.empty()) context->pop_front();
     }

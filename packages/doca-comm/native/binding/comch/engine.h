@@ -21,7 +21,7 @@ class Engine final : public provider::LoopUser, public std::enable_shared_from_t
  public:
   // Null with the error.
   static std::shared_ptr<Engine> create(const Library& library, std::shared_ptr<provider::Environment> environment,
-                                        std::size_t backlog, doca_error_t* error);
+                                        doca_error_t* error);
   ~Engine() override { leave_loop(nullptr); }
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -31,9 +31,10 @@ class Engine final : public provider::LoopUser, public std::enable_shared_from_t
   // Null once it is closed.
   doca_pe* get() const { return pe_; }
 
-  // Calls doca_pe_progress until nothing happens, up to `times` times, or until more than the backlog waits for
-  // JavaScript. How often something happened.
-  std::uint32_t progress(std::uint32_t times);
+  // Calls doca_pe_progress until nothing happens, up to `times` times, or until more than so many bytes of events wait
+  // for JavaScript. How often something happened.
+  std::uint32_t progress(std::uint32_t times, std::size_t backlog);
+  std::size_t backlog() const { return backlog_; }
   // Contexts with events since the last call, into `ids`; the others stay for the next call.
   std::size_t take_ready(std::uint32_t* ids, std::size_t room);
 
@@ -47,7 +48,7 @@ class Engine final : public provider::LoopUser, public std::enable_shared_from_t
   std::uint32_t add(std::unique_ptr<Context> context);
   void forget(Context& context);
   void set_ready(Context& context);
-  void add_backlog(std::ptrdiff_t bytes) { backlog_ += bytes; }
+  void add_backlog(std::ptrdiff_t bytes) { backlog_ += static_cast<std::size_t>(bytes); }
 
   // Connections of all contexts, by their numbers.
   std::unordered_map<std::uint32_t, Connection*>& connections() { return connections_; }
@@ -84,16 +85,15 @@ class Engine final : public provider::LoopUser, public std::enable_shared_from_t
   void leave_loop(const std::shared_ptr<void>& done) override;
 
  private:
-  Engine(const Library& library, std::shared_ptr<provider::Environment> environment, std::size_t backlog)
-      : library_(library), environment_(std::move(environment)), limit_(static_cast<std::ptrdiff_t>(backlog)) {}
+  Engine(const Library& library, std::shared_ptr<provider::Environment> environment)
+      : library_(library), environment_(std::move(environment)) {}
   // The engines of this thread.
   static std::vector<std::shared_ptr<Engine>>& engines();
   static void progress_orphans();
 
   const Library& library_;
   std::shared_ptr<provider::Environment> environment_;
-  std::ptrdiff_t limit_;
-  std::ptrdiff_t backlog_ = 0;
+  std::size_t backlog_ = 0;  // bytes of events
   doca_pe* pe_ = nullptr;
   int fd_ = -1;
   provider::DescriptorWatcher watcher_;

@@ -6,13 +6,12 @@ namespace verbs::doca_comm::binding {
 
 namespace {
 
-// createEngine(library, backlog): a handle, or the error. More than `backlog` bytes of events stop the progress.
+// createEngine(library): a handle, or the error
 Napi::Value create_engine(const Napi::CallbackInfo& info) {
   const Library& library = kLibraries.of(info, 0);
   if (!library.engine()) return failure(info.Env(), DOCA_ERROR_NOT_SUPPORTED);
   doca_error_t error = DOCA_SUCCESS;
-  const auto backlog = static_cast<std::size_t>(number_of<std::uint32_t>(info[1]));
-  auto engine = Engine::create(library, environment_of<Environment>(info.Env()), backlog, &error);
+  auto engine = Engine::create(library, environment_of<Environment>(info.Env()), &error);
   if (!engine) return failure(info.Env(), error);
   return kEngines.give(info.Env(), std::make_unique<EngineHolder>(std::move(engine)));
 }
@@ -28,16 +27,22 @@ Napi::Value destroy_engine(const Napi::CallbackInfo& info) {
   return failure(info.Env(), error);
 }
 
-// progress(engine, times, ready): how often something happened. In ready[0] the number of contexts that have events
-// since the last call, and their ids behind it.
+// progress(engine, times, backlog, ready): how often something happened, until more than `backlog` bytes of events
+// wait. In ready[0] the number of contexts that have events since the last call, and their ids behind it.
 Napi::Value progress(const Napi::CallbackInfo& info) {
   Engine& engine = engine_of(info[0]);
-  const std::uint32_t happened = engine.progress(number_of<std::uint32_t>(info[1]));
-  const auto ready = words_of<std::uint32_t>(info[2]);
+  const std::uint32_t happened = engine.progress(number_of<std::uint32_t>(info[1]), number_of<std::uint32_t>(info[2]));
+  const auto ready = words_of<std::uint32_t>(info[3]);
   if (ready.size > 0) {
     ready.data[0] = static_cast<std::uint32_t>(engine.take_ready(ready.data + 1, ready.size - 1));
   }
   return number(info.Env(), happened);
+}
+
+// engineBacklog(engine): bytes of events that wait
+Napi::Value engine_backlog(const Napi::CallbackInfo& info) {
+  Engine& engine = engine_of(info[0]);
+  return number(info.Env(), static_cast<double>(engine.backlog()));
 }
 
 // watchEngine(engine, callback), armEngine(engine), clearEngine(engine)
@@ -124,6 +129,7 @@ void init_engine(Napi::Object exports) {
   export_function<create_engine>(exports, "createEngine");
   export_function<destroy_engine>(exports, "destroyEngine");
   export_function<progress>(exports, "progress");
+  export_function<engine_backlog>(exports, "engineBacklog");
   export_function<watch_engine>(exports, "watchEngine");
   export_function<arm_engine>(exports, "armEngine");
   export_function<clear_engine>(exports, "clearEngine");

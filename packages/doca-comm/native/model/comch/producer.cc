@@ -322,7 +322,11 @@ bool Producer::progress() {
     return true;
   }
   if (running()) {
-    if (changed_.exchange(false)) step();
+    if (changed_.exchange(false)) {
+      // A queue pair that is dropped takes its acknowledgements with it.
+      while (fetch()) complete(batch_[batch_next_++]);
+      step();
+    }
     if (fetch()) {
       while (batch_next_ < batch_size_) complete(batch_[batch_next_++]);
     }

@@ -2,6 +2,7 @@
 // that a stale pointer never dangles; a released block is used again.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -19,28 +20,36 @@ class Slab {
   // At least `count` objects.
   static T* take(std::size_t count) {
     (void)kRegistered;
-    std::vector<T*>& blocks = free_of(count);
+    Blocks& blocks = blocks_of(count);
     const std::lock_guard guard(mutex());
-    blocks.reserve(blocks.size() + 1);  // give() needs no memory
-    if (blocks.empty()) return new T[std::bit_ceil(count)];
-    T* block = blocks.back();
-    blocks.pop_back();
+    // give() needs no memory, also if all that are out come back.
+    const std::size_t all = blocks.free.size() + blocks.out + 1;
+    if (blocks.free.capacity() < all) blocks.free.reserve(std::max(all, 2 * blocks.free.capacity()));
+    T* block = blocks.free.empty() ? new T[std::bit_ceil(count)] : blocks.free.back();
+    if (!blocks.free.empty()) blocks.free.pop_back();
+    ++blocks.out;
     return block;
   }
-  static void give(T* block, std::size_t count) {
-    std::vector<T*>& blocks = free_of(count);
+  static void give(T* block, std::size_t count) noexcept {
+    Blocks& blocks = blocks_of(count);
     const std::lock_guard guard(mutex());
-    blocks.push_back(block);
+    blocks.free.push_back(block);
+    --blocks.out;
   }
 
  private:
+  struct Blocks {
+    std::vector<T*> free;
+    std::size_t out = 0;
+  };
+
   static std::mutex& mutex() {
     static constinit std::mutex mutex;
     return mutex;
   }
-  static std::vector<T*>& free_of(std::size_t count) {
-    static auto* free = new std::array<std::vector<T*>, 33>;  // outlives every thread
-    return (*free)[static_cast<std::size_t>(std::bit_width(std::bit_ceil(count)))];
+  static Blocks& blocks_of(std::size_t count) {
+    static auto* blocks = new std::array<Blocks, 33>{};  // outlives every thread
+    return (*blocks)[static_cast<std::size_t>(std::bit_width(std::bit_ceil(count)))];
   }
   static const int kRegistered;  // when the library is loaded, as that of a HandlePool
 };

@@ -2,6 +2,7 @@
 // nothing, or needs none. In a file before it, whose last case looks for functions that are missing in both.
 #include "../../../../soft/native/test/abi/support/failing_object.h"
 #include "doca_buf_pool.h"
+#include "model/engine/slab.h"
 #include "test/support/fast_path.h"
 
 using namespace verbs::doca_comm::model::test;
@@ -41,6 +42,21 @@ void progress(doca_pe* pe, const Done& done) {
 }
 
 }  // namespace
+
+TEST_CASE("the blocks of tasks and buffers come back without memory, however many are out") {
+  struct Object {
+    int value = 0;
+  };
+  using Objects = verbs::doca_comm::model::Slab<Object>;
+  std::vector<Object*> blocks(100);
+  for (Object*& block : blocks) block = Objects::take(1);
+  fail_allocations_from(1);
+  for (Object* block : blocks) Objects::give(block, 1);
+  const bool needed = allocation_failed();
+  fail_allocation(0);
+  CHECK(!needed);
+  CHECK(Objects::take(1) == blocks.back());
+}
 
 TEST_CASE("the control path of Comch without memory" * doctest::skip(!kAllocationsCanFail)) {
   Devices devices;

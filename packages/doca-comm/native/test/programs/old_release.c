@@ -1,8 +1,9 @@
 /* Both libraries as of DOCA 1.5: the old names only, PCI addresses as bit-fields, and none of the four functions for
- * the state of a service. There is one device, which can be opened. Endpoints can be created, and fail every other
- * call. */
+ * the state of a service. There is one device, which can be opened. Endpoints can be created, and connected to the
+ * service "reused", whose peers all have one address, each after the other. They fail every other call. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "doca_error.h"
 
@@ -68,6 +69,26 @@ doca_error_t doca_comm_channel_ep_set_device(void *ep, void *dev) {
   return DOCA_SUCCESS;
 }
 
+static int the_peer;
+
+doca_error_t doca_comm_channel_ep_connect(void *ep, const char *name, void **peer) {
+  (void)ep;
+  if (strcmp(name, "reused") != 0) return DOCA_ERROR_NOT_SUPPORTED;
+  *peer = &the_peer;
+  return DOCA_SUCCESS;
+}
+
+doca_error_t doca_comm_channel_ep_disconnect(void *ep, void *peer) {
+  (void)ep;
+  return peer == &the_peer ? DOCA_SUCCESS : DOCA_ERROR_NOT_CONNECTED;
+}
+
+doca_error_t doca_comm_channel_ep_get_max_msg_size(void *ep, uint16_t *size) {
+  (void)ep;
+  *size = 4080;
+  return DOCA_SUCCESS;
+}
+
 #define NOT_SUPPORTED(name) \
   doca_error_t name(void) { return DOCA_ERROR_NOT_SUPPORTED; }
 
@@ -77,14 +98,11 @@ NOT_SUPPORTED(doca_devinfo_rep_list_destroy)
 NOT_SUPPORTED(doca_devinfo_rep_get_pci_addr)
 NOT_SUPPORTED(doca_dev_rep_open)
 NOT_SUPPORTED(doca_dev_rep_close)
-NOT_SUPPORTED(doca_comm_channel_ep_connect)
-NOT_SUPPORTED(doca_comm_channel_ep_disconnect)
 NOT_SUPPORTED(doca_comm_channel_ep_event_handle_arm_recv)
 NOT_SUPPORTED(doca_comm_channel_ep_event_handle_arm_send)
 NOT_SUPPORTED(doca_comm_channel_ep_get_device)
 NOT_SUPPORTED(doca_comm_channel_ep_get_device_rep)
 NOT_SUPPORTED(doca_comm_channel_ep_get_event_channel)
-NOT_SUPPORTED(doca_comm_channel_ep_get_max_msg_size)
 NOT_SUPPORTED(doca_comm_channel_ep_get_recv_queue_size)
 NOT_SUPPORTED(doca_comm_channel_ep_get_send_queue_size)
 NOT_SUPPORTED(doca_comm_channel_ep_listen)

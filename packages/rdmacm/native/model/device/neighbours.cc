@@ -6,11 +6,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <random>
 #include <string>
+#include <utility>
 
 #include "verbs_soft_sockets.h"
 
@@ -32,14 +35,21 @@ std::string prefix_of(std::uint64_t service_id) {
 constexpr const char* kEndings[] = {"", "/bound", "/reuse"};  // by Service
 constexpr int kNames = 4;                                     // that are tried for an announcement
 
+std::atomic<std::uint32_t> mark{0};  // 0: not chosen yet
+
 // Behind the '#' of this process' names; a forked child goes on with another one.
-const std::string& own_mark() {
-  static pid_t process = 0;
-  static std::string mark;
-  if (process == getpid()) return mark;
-  process = getpid();
-  return mark = "#" + std::to_string(std::random_device()()) + ".";
+std::string own_mark() {
+  std::uint32_t chosen = mark;
+  if (chosen == 0) {
+    const std::uint32_t mine = std::random_device()() | 1;
+    // Another thread may have been first: then `chosen` is its.
+    if (mark.compare_exchange_strong(chosen, mine)) chosen = mine;
+  }
+  return "#" + std::to_string(chosen) + ".";
 }
+
+constinit std::mutex all_mutex;
+constinit Announcement* all = nullptr;  // the newest
 
 struct Found {
   Gid bound{};
@@ -81,8 +91,13 @@ bool is_loopback(const Gid& gid) { return is_ipv4(gid) && gid[12] == 127; }
 std::unique_ptr<Announcement> Announcement::make(std::uint64_t service_id, const Gid& bound, const Gid& own,
                                                  Service service) {
   // One that never listens: it takes no connection and no message, of anyone.
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  std::unique_ptr<Announcement> made(new Announcement(fd, service_id, bound, own, service));
+  std::unique_ptr<Announcement> made;
+  {
+    // A fork finds the descriptor in the list, or there is none yet.
+    const std::lock_guard guard(all_mutex);
+    made.reset(new Announcement(service_id, bound, own, service));
+    made->fd_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  }
   if (made->fd_ < 0) return nullptr;
   const std::string name =
       prefix_of(service_id) + text_of(bound) + "/" + text_of(own) + kEndings[static_cast<int>(service)] + own_mark();
@@ -111,8 +126,27 @@ int Announcement::find_conflict() const {
   return 0;
 }
 
+Announcement::Announcement(std::uint64_t service_id, const Gid& bound, const Gid& own, Service service)
+    : service_id_(service_id), bound_(bound), own_(own), service_(service) {
+  older_ = std::exchange(all, this);
+  if (older_) older_->newer_ = this;
+}
+
 Announcement::~Announcement() {
+  const std::lock_guard guard(all_mutex);
+  (newer_ ? newer_->older_ : all) = older_;
+  if (older_) older_->newer_ = newer_;
   if (fd_ >= 0) close(fd_);
+}
+
+std::mutex& Announcement::mutex() { return all_mutex; }
+
+void Announcement::leave_to_parent() noexcept {
+  for (Announcement* each = all; each; each = each->older_) {
+    if (each->fd_ >= 0) close(each->fd_);
+    each->fd_ = -1;
+  }
+  mark = 0;
 }
 
 std::optional<Gid> find_neighbour(std::uint64_t service_id, const Gid& address) {

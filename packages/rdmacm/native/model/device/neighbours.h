@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "model/device/address.h"
@@ -32,15 +33,21 @@ class Announcement {
   Announcement(const Announcement&) = delete;
   Announcement& operator=(const Announcement&) = delete;
 
- private:
-  Announcement(int fd, std::uint64_t service_id, const Gid& bound, const Gid& own, Service service)
-      : fd_(fd), service_id_(service_id), bound_(bound), own_(own), service_(service) {}
+  // The lock of the list of all. No other lock is taken under it.
+  static std::mutex& mutex();
+  // In the child of a fork: what the parent announces is the parent's, and ends with it.
+  static void leave_to_parent() noexcept;
 
-  int fd_;
+ private:
+  // Under the lock.
+  Announcement(std::uint64_t service_id, const Gid& bound, const Gid& own, Service service);
+
+  int fd_ = -1;
   std::uint64_t service_id_;
   Gid bound_;
   Gid own_;
   Service service_;
+  Announcement *newer_ = nullptr, *older_ = nullptr;  // of this process
 };
 
 // The address of the device that serves a loopback address of this machine: that of a listener, else of a process that

@@ -21,8 +21,13 @@ std::mutex& library_mutex() { return Library::get().mutex; }
 Library& Library::get() {
   static auto* library = new Library;  // threads may still use it when the process exits
   if (soft()) {
-    [[maybe_unused]] static const int kOnce = soft::model::take_at_fork<library_mutex, ports_mutex>(
-        *soft()->table, VERBS_SOFT_LOCK_INNER, [] { Library::get().leave_to_parent(); });
+    [[maybe_unused]] static const int kOnce =
+        soft::model::take_at_fork<library_mutex, ports_mutex, Announcement::mutex>(*soft()->table,
+                                                                                   VERBS_SOFT_LOCK_INNER, [] {
+                                                                                     Library::get().leave_to_parent();
+                                                                                     leave_ports_to_parent();
+                                                                                     Announcement::leave_to_parent();
+                                                                                   });
   }
   return *library;
 }

@@ -55,6 +55,8 @@ int check_port(Id& id, std::uint16_t port) {
 
 std::mutex& ports_mutex() { return table; }
 
+void leave_ports_to_parent() noexcept { taken().clear(); }
+
 int take_port(Id& id) {
   const std::lock_guard guard(table);
   std::uint16_t port = port_of(id.source());

@@ -150,3 +150,47 @@ TEST_CASE("in the child of a fork identifiers are the parent's, and channels are
   for (rdma_cm_id* id : {waiting, caller, listener}) end(id);
   rdma_destroy_event_channel(channel);
 }
+
+TEST_CASE("a child of a fork holds no port of the parent's") {
+  rdma_event_channel* channel = rdma_create_event_channel();
+  rdma_cm_id* listener = new_listener(channel);
+  const auto bind_again = [] {
+    rdma_event_channel* own_channel = rdma_create_event_channel();
+    rdma_cm_id* own = nullptr;
+    sockaddr_in address = service();
+    if (!own_channel || rdma_create_id(own_channel, &own, nullptr, RDMA_PS_TCP) != 0) return -1;
+    const int error = rdma_bind_addr(own, reinterpret_cast<sockaddr*>(&address)) == 0 ? 0 : errno;
+    rdma_destroy_id(own);
+    rdma_destroy_event_channel(own_channel);
+    return error;
+  };
+  int looked[2], freed[2];
+  REQUIRE(pipe(looked) == 0);
+  REQUIRE(pipe(freed) == 0);
+  char byte = 0;
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    // As long as the parent has it, it is taken here as in any other process.
+    if (bind_again() != EADDRINUSE) _exit(1);
+    if (write(looked[1], &byte, 1) != 1 || read(freed[0], &byte, 1) != 1) _exit(2);
+    _exit(bind_again() == 0 ? 0 : 3);
+  }
+  close(looked[1]);
+  CHECK(read(looked[0], &byte, 1) == 1);
+  end(listener);
+  // Another process has it while the child lives.
+  const pid_t other = fork();
+  if (other == 0) {
+    alarm(20);
+    _exit(bind_again() == 0 ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(waitpid(other, &status, 0) == other);
+  CHECK(status == 0);
+  REQUIRE(write(freed[1], &byte, 1) == 1);
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  rdma_destroy_event_channel(channel);
+  for (const int fd : {looked[0], freed[0], freed[1]}) close(fd);
+}
