@@ -139,6 +139,23 @@ describe('the course of a capture', () => {
     expect(course.pairs[0]?.ends.map(({ state }) => state)).toEqual(['ERR', 'ERR']);
   });
 
+  it('tells that queue pairs which a NAK ended were connected anew', () => {
+    const one = { direction: 'sent', from: '127.0.0.3', to: '127.0.0.4', destQpn: 0x11 } as const;
+    const two = { direction: 'received', from: '127.0.0.4', to: '127.0.0.3', destQpn: 0x22 } as const;
+    const [ok, remoteAccess] = [0x1f, 0x62];
+    const packets = (syndrome: number): RcPacket[] => [
+      { ...one, time: 0n, opcode: SEND_ONLY, psn: 1000, payload: 64 },
+      { ...two, time: 1000n, opcode: ACKNOWLEDGE, psn: 1000, aeth: { syndrome: remoteAccess, msn: 0 } },
+      { ...one, time: 2000n, opcode: SEND_ONLY, psn: 9_000_000, payload: 64 },
+      { ...two, time: 3000n, opcode: ACKNOWLEDGE, psn: 9_000_000, aeth: { syndrome, msn: 1 } },
+    ];
+    const states = () => read(place.file).pairs[0]?.ends.map(({ state }) => state);
+    written(...packets(ok));
+    expect(states()).toEqual(['RTS', 'RTR']);
+    written(...packets(remoteAccess));
+    expect(states()).toEqual(['ERR', 'ERR']);
+  });
+
   it('shows that a receiver was not ready', async () => {
     const course = await record(async ({ requester, responder, pair }) => {
       const [one, two] = pair();

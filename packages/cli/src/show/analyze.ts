@@ -6,7 +6,7 @@ import { type Flow, Flows } from './flows.js';
 import { Observations } from './observations.js';
 import { Packets } from './packets.js';
 import { Transmissions } from './transmissions.js';
-import { isDamaged, isFatal, Judge, marksOf, missingOf } from './verdicts.js';
+import { isDamaged, isFatal, isRepeated, Judge, marksOf, missingOf } from './verdicts.js';
 
 const WORD = 2 ** 32;
 
@@ -122,6 +122,13 @@ function judge(transmissions: Transmissions, flows: Flows, pairs: readonly Pair[
     const opcode = opcodeOf(transmissions.opcode(row));
     if (isFatal(verdict, transmissions.aeth(row))) for (const end of ends) end.state = 'ERR';
     else if (opcode?.request === true) ends[from].state = ends[from].state === 'ERR' ? 'ERR' : 'RTS';
-    else if (opcode !== undefined) ends[from].state ??= 'RTR';
+    else if (opcode !== undefined && opcode.role !== 'notification') {
+      // In ERR nothing is answered: these queue pairs, or others with their numbers, have been connected anew.
+      if (ends[from].state === 'ERR' && !isRepeated(verdict)) {
+        ends[from].state = 'RTR';
+        ends[from === 0 ? 1 : 0].state = 'RTS';
+      }
+      ends[from].state ??= 'RTR';
+    }
   }
 }

@@ -21,7 +21,8 @@ export interface End {
   requests: number;
   /**
    * Where its packets show it at the end of the capture: one that sends requests is in RTS, one that responds at least in
-   * RTR. A NAK other than for a missing PSN takes both ends to ERR. Undefined if no packet tells.
+   * RTR. A NAK other than for a missing PSN takes both ends to ERR, until one of them answers again: a new connection.
+   * Undefined if no packet tells.
    */
   state?: 'RTR' | 'RTS' | 'ERR';
 }

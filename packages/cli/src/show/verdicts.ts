@@ -111,6 +111,11 @@ export function isDamaged(verdict: number): boolean {
   return (verdict & WRONG) !== 0;
 }
 
+/** Whether a packet is a response that was sent before. */
+export function isRepeated(verdict: number): boolean {
+  return (verdict & REPEATED) !== 0;
+}
+
 /** The marks of a verdict. */
 export function marksOf(verdict: number): Mark[] {
   return NAMES.filter(([bit]) => (verdict & bit) !== 0).map(([, mark]) => mark);
