@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { modelOf, withSubcommands } from '../src/manual/command-model.js';
 import { installHint } from '../src/commands/vendor.js';
 import { createProgram } from '../src/program.js';
-import { completed, programFolder, type Shell } from './shell.js';
+import { programFolder, type Shell, Terminal } from './shell.js';
 import { verbs } from './verbs.js';
 
 const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
@@ -77,21 +77,29 @@ describe.each<[string, Shell, string[]]>([
   const missing = has(program) ? files.find((file) => !existing(file)) : program;
   const what = missing === undefined ? 'completes %s' : `completes %s (skipped: there is no ${missing})`;
 
+  let terminal: Terminal | undefined;
+  const completed = async (line: string) => {
+    if (terminal === undefined) {
+      terminal = new Terminal(shell, env, work);
+      await terminal.setup();
+    }
+    return await terminal.complete(line);
+  };
+  afterAll(async () => {
+    await terminal?.[Symbol.asyncDispose]();
+  });
+
   it.skipIf(missing !== undefined).each(LINES)(what, async (line, last) => {
-    expect(await completed(shell, line, env, work)).toEqual([...line.split(' ').slice(0, -1), ...last]);
+    expect(await completed(line)).toEqual([...line.split(' ').slice(0, -1), ...last]);
   });
 
   // By a key that inserts all of them, which zsh has not: it shows a list.
   if (name === 'zsh') return;
   it.skipIf(missing !== undefined)('offers all of several', async () => {
-    expect(await completed(shell, 'verbs ', env, work)).toEqual(['verbs', ...[...COMMANDS, 'help'].sort()]);
-    expect(await completed(shell, 'verbs c', env, work)).toEqual(['verbs', 'capture', 'comm', 'completion']);
-    expect(await completed(shell, 'verbs perf bw ', env, work)).toEqual(
-      'verbs perf bw atomic read send write'.split(' '),
-    );
-    expect(await completed(shell, 'verbs comm serve -o ', env, work)).toEqual(
-      'verbs comm serve -o'.split(' ').concat('sub folder'),
-    );
+    expect(await completed('verbs ')).toEqual(['verbs', ...[...COMMANDS, 'help'].sort()]);
+    expect(await completed('verbs c')).toEqual(['verbs', 'capture', 'comm', 'completion']);
+    expect(await completed('verbs perf bw ')).toEqual('verbs perf bw atomic read send write'.split(' '));
+    expect(await completed('verbs comm serve -o ')).toEqual('verbs comm serve -o'.split(' ').concat('sub folder'));
   });
 });
 

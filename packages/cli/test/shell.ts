@@ -7,6 +7,8 @@ import { VERBS } from './verbs.js';
 const HOME = '\x01';
 const PROMPT = 'ready> ';
 const TIMEOUT = 20_000;
+/** What the completed line prints, which is no command's own: each word in angle brackets. */
+const WORDS = /\r?\n(<verbs>[\s\S]*)/;
 
 /** A folder with a program `verbs`, for PATH. */
 export function programFolder(folder: string): string {
@@ -26,40 +28,59 @@ export interface Shell {
   keys: string;
 }
 
-/**
- * Types a line into an interactive shell on a terminal of its own, completes its last word, and returns the words that the line
- * then has: `printf` is put in front, so the line is not carried out.
- */
-export async function completed(shell: Shell, line: string, env: NodeJS.ProcessEnv, cwd: string): Promise<string[]> {
-  // script(1) gives it a terminal.
-  const child = spawn('script', ['-qefc', shell.command, '/dev/null'], { cwd, env: { ...env, PS1: PROMPT } });
-  let seen = '';
-  let wake: (() => void) | undefined;
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    seen += text;
-    wake?.();
-  });
-  const ended = new Promise<void>((resolve) => child.once('close', resolve));
-  const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT);
-  const prompts = (count: number) => until(() => seen.split(PROMPT).length > count);
-  const until = async (holds: () => boolean) => {
-    while (!holds()) {
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the shell ended early: ${seen}`);
-      await Promise.race([ended, new Promise<void>((resolve) => (wake = resolve))]);
-    }
-  };
-  try {
-    await prompts(1);
-    child.stdin.write(`${shell.setup}\r`);
-    await prompts(2);
-    child.stdin.write(`${line}${shell.keys}${HOME}printf '<%s>\\n' \r`);
-    await until(() => seen.includes('\n<verbs>'));
-    child.stdin.write('exit\r');
-    await ended;
-  } finally {
-    clearTimeout(timer);
-    child.kill('SIGKILL');
+/** An interactive shell on a terminal of its own, into which lines are typed one after the other. */
+export class Terminal implements AsyncDisposable {
+  readonly #shell: Shell;
+  readonly #child: ReturnType<typeof spawn>;
+  readonly #ended: Promise<void>;
+  #seen = '';
+  #wake: (() => void) | undefined;
+
+  constructor(shell: Shell, env: NodeJS.ProcessEnv, cwd: string) {
+    this.#shell = shell;
+    // script(1) gives it a terminal.
+    this.#child = spawn('script', ['-qefc', shell.command, '/dev/null'], { cwd, env: { ...env, PS1: PROMPT } });
+    this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#seen += text;
+      this.#wake?.();
+    });
+    this.#ended = new Promise<void>((resolve) => this.#child.once('close', resolve));
   }
-  const [, words = ''] = /\r?\n(<verbs>[\s\S]*)/.exec(seen) ?? [];
-  return [...words.matchAll(/^<(.*)>\r?$/gm)].map(([, word = '']) => word);
+
+  async setup(): Promise<void> {
+    await this.#until((seen) => seen.includes(PROMPT));
+    this.#type(this.#shell.setup);
+    await this.#until((seen) => seen.includes(PROMPT));
+  }
+
+  /** Completes the last word of a line, and returns the words that it then has: with `printf` in front, it does nothing else. */
+  async complete(line: string): Promise<string[]> {
+    this.#type(`${line}${this.#shell.keys}${HOME}printf '<%s>\\n' `);
+    await this.#until((seen) => WORDS.exec(seen)?.[1]?.includes(PROMPT) === true);
+    const [, words = ''] = WORDS.exec(this.#seen) ?? [];
+    return [...words.matchAll(/^<(.*)>\r?$/gm)].map(([, word = '']) => word);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#ended;
+  }
+
+  #type(line: string): void {
+    this.#seen = '';
+    this.#child.stdin?.write(`${line}\r`);
+  }
+
+  async #until(holds: (seen: string) => boolean): Promise<void> {
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), TIMEOUT);
+    try {
+      while (!holds(this.#seen)) {
+        if (this.#child.exitCode !== null || this.#child.signalCode !== null)
+          throw new Error(`the shell ended early: ${this.#seen}`);
+        await Promise.race([this.#ended, new Promise<void>((resolve) => (this.#wake = resolve))]);
+      }
+    } finally {
+      clearTimeout(late);
+    }
+  }
 }
