@@ -2,7 +2,7 @@ import { check, checked } from '../base/errors.js';
 import { fields, maybe, or, range, u16, u24, u31 } from '../base/fields.js';
 import { brief, qpn } from '../base/inspection.js';
 import { native } from '../base/native.js';
-import { kElement } from '../base/symbols.js';
+import { kClosing, kElement, kKeep } from '../base/symbols.js';
 import { object } from '../base/validate.js';
 import type { CompletionQueue } from '../completion/completion-queue.js';
 import { type WqFlags, WqState, WqType } from '../enums/index.js';
@@ -93,7 +93,16 @@ export class ReceiveWorkQueue extends Resource {
    */
   modify(attr: WqAttr): void {
     const wq = this.use('ibv_modify_wq');
-    check(-Math.abs(native.modifyWq(wq, changes(attr, 'attr'))), 'ibv_modify_wq');
+    const given = changes(attr, 'attr');
+    // As of a queue pair that is reset: mlx5 drops them when the queue becomes ready again.
+    if (given.wqState === WqState.RESET || given.wqState === WqState.RDY) this.cq[kKeep]();
+    check(-Math.abs(native.modifyWq(wq, given)), 'ibv_modify_wq');
+  }
+
+  /** @internal */
+  override [kClosing](): void {
+    super[kClosing]();
+    this.cq[kKeep]();
   }
 
   /**

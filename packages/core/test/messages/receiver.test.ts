@@ -77,7 +77,8 @@ describe('a receiver of a connected queue pair', () => {
         sent++;
       }
     })();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await expect.poll(() => sent, { timeout: 20_000 }).toBe(4);
+    await new Promise((resolve) => setTimeout(resolve, 50));
     expect(sent).toBe(4);
     for (let i = 0; i < 20; i++) expect((await messages.next())?.text()).toBe(`${i}`);
     await sending;

@@ -8,6 +8,8 @@ const { resolve } = createRequire(createRequire(import.meta.url).resolve('vitest
 const runner = await import(resolve('@vitest/runner'));
 /** @type {import('./expectations.mjs').Expectations} */
 const expectations = await import(resolve('@vitest/expect'));
+/** @type {Pick<typeof import('vitest').vi, 'fn'>} */
+const { fn } = await import(resolve('@vitest/spy'));
 /** @type {Pick<typeof import('vitest'), 'expectTypeOf'>} */
 const types = await import(resolve('expect-type'));
 const { chai, JestAsymmetricMatchers, JestChaiExpect, JestExtend, ASYMMETRIC_MATCHERS_OBJECT, GLOBAL_EXPECT } =
@@ -57,3 +59,4 @@ expectations.setState({ assertionCalls: 0, isExpectingAssertions: false, expecte
 
 export const { afterAll, afterEach, beforeAll, beforeEach, describe, it, onTestFinished, test } = runner;
 export const { expectTypeOf } = types;
+export const vi = { fn };

@@ -60,8 +60,8 @@ const impossible = new Map([
     'records',
     'types/enumerations',
   ].map((place) => because(place, 'it opens no device, or the software NIC by its name')),
-  ...['completion/poll-results', 'qp/indirection-cap', 'provider/provider-addon'].map((place) =>
-    because(place, 'a library or an addon of the test stands in front of the software NIC'),
+  ...['completion/poll-results', 'library/adapter-library', 'qp/indirection-cap', 'provider/provider-addon'].map(
+    (place) => because(place, 'a library or an addon of the test stands in front of the software NIC'),
   ),
   ...['device/event-elements', 'device/device-events', 'device/soft-nic', 'diagnostics/diagnostics-states'].map(
     (place) => because(place, "it makes the events by the software NIC's own controls"),

@@ -2,6 +2,7 @@
 
 #include <endian.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -270,11 +271,15 @@ Napi::Value import_device(const Napi::CallbackInfo& info) {
   if (library->functions().import_device == nullptr) return failure(env, EOPNOTSUPP);
   const int fd = fcntl(number_of<int>(info[1]), F_DUPFD_CLOEXEC, 0);
   if (fd < 0) return failure(env, errno);
+  struct stat before{};
+  if (fstat(fd, &before) != 0) return failure(env, errno);
   errno = 0;
   ibv_context* context = library->functions().import_device(fd);
   if (context == nullptr) {
     const int error = creation_error();
-    ::close(fd);
+    // A provider that has begun has closed it, and another thread may have that number now.
+    struct stat after{};
+    if (fstat(fd, &after) == 0 && after.st_dev == before.st_dev && after.st_ino == before.st_ino) ::close(fd);
     return failure(env, error);
   }
   const auto imported = std::make_shared<Context>(Environment::of(env), library, context);

@@ -100,4 +100,15 @@ class Object : public std::enable_shared_from_this<Object> {
   std::vector<Link> links_;
 };
 
+// Makes the owner of a new object of the C library; without memory for the owner, `undo` destroys that object.
+template <typename Owner, typename Undo, typename... Arguments>
+std::shared_ptr<Owner> own_or(Undo undo, Arguments&&... arguments) {
+  try {
+    return std::make_shared<Owner>(std::forward<Arguments>(arguments)...);
+  } catch (...) {
+    undo();
+    throw;
+  }
+}
+
 }  // namespace verbs::core

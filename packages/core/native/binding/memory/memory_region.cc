@@ -226,6 +226,11 @@ Napi::Value rereg_mr(const Napi::CallbackInfo& info) {
   const bool moved = !info[3].IsUndefined();
   if (moved) bytes = MemoryRegion::bytes_of(info[3]);
   if (moved && bytes.length == 0) return failure(env, EINVAL);
+  // What does not change is kept: its memory is the adapter's still.
+  const auto changes = [flags](int flag) { return (flags & flag) != 0; };
+  if (changes(IBV_REREG_MR_CHANGE_TRANSLATION) != moved || changes(IBV_REREG_MR_CHANGE_PD) == info[2].IsUndefined()) {
+    return failure(env, EINVAL);
+  }
   MemoryRegion::Memory memory = moved ? MemoryRegion::owner_of(info[3], bytes) : region->memory();
   memory.dma_handle = region->memory().dma_handle;
   const int access = info[4].IsUndefined() ? 0 : number_of<int>(info[4]);

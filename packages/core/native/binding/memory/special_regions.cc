@@ -171,10 +171,11 @@ Napi::Value import_mr(const Napi::CallbackInfo& info) {
   const auto pd = take<ProtectionDomain>(info, 0);
   const Functions& functions = pd->context().functions();
   if (functions.import_mr == nullptr) return failure(env, EOPNOTSUPP);
+  const std::uint64_t start = u64_of(info[2]);
   errno = 0;
   ibv_mr* mr = functions.import_mr(pd->pd(), number_of<std::uint32_t>(info[1]));
   if (mr == nullptr) return failure(env, creation_error());
-  const MemoryRegion::Range range{u64_of(info[2]), mr->length};
+  const MemoryRegion::Range range{start, mr->length};
   Napi::Object result = MemoryRegion::describe(
       env, std::make_shared<MemoryRegion>(pd, mr, MemoryRegion::Memory{}, range, unimport_region));
   result.Set("length", static_cast<double>(range.length));

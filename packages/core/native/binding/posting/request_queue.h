@@ -23,6 +23,11 @@ struct UserId {
   bool is_number = false;  // given as a number, not as a bigint
 };
 
+// More than any adapter has, and little enough to compute with.
+constexpr bool can_queue(std::uint32_t max_wr, std::uint32_t max_sge) {
+  return max_wr <= 1u << 24 && max_sge <= UINT16_MAX;
+}
+
 class RequestQueue {
  public:
   RequestQueue(const RequestQueue&) = delete;

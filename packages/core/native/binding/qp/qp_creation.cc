@@ -56,7 +56,10 @@ ibv_qp_cap larger(ibv_qp_cap made, const ibv_qp_cap& asked) {
 
 Napi::Value created(Napi::Env env, std::uintptr_t id, QueuePair::Parts parts, ibv_qp* qp, const ExtendedCalls& extended,
                     const ibv_qp_cap& cap) {
-  const auto pair = std::make_shared<QueuePair>(std::move(parts), qp, extended, cap);
+  const VendorMake maker = parts.maker;
+  const auto destroy_qp = parts.context().functions().destroy_qp;
+  const auto undo = [&] { maker.destroy == nullptr ? destroy_qp(qp) : maker.destroy(maker.data, qp); };
+  const auto pair = own_or<QueuePair>(undo, std::move(parts), qp, extended, cap);
   Napi::Object result = Napi::Object::New(env);
   result.Set("id", static_cast<double>(id));
   result.Set("qpNum", qp->qp_num);
@@ -129,6 +132,9 @@ Napi::Value create_qp_by(Napi::Env env, const Fields& given, const VendorMake* v
   init.sq_sig_all = given.flag("sqSigAll") ? 1 : 0;
   init.cap = read_cap(Fields(given["cap"]));
   const ibv_qp_cap asked = init.cap;
+  if (!can_queue(asked.max_send_wr, asked.max_send_sge) || !can_queue(asked.max_recv_wr, asked.max_recv_sge)) {
+    return failure(env, EINVAL);
+  }
   ibv_qp* qp = nullptr;
   ExtendedCalls builders;
   errno = 0;
@@ -159,6 +165,8 @@ Napi::Value create_qp_by(Napi::Env env, const Fields& given, const VendorMake* v
     errno = EOPNOTSUPP;
   }
   if (qp == nullptr) return failure(env, creation_error());
+  // Known by its number in events, also where a vendor's function leaves it out.
+  qp->qp_context = init.qp_context;
   return created(env, id, std::move(parts), qp, builders, larger(init.cap, asked));
 }
 

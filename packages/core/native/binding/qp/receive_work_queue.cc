@@ -1,5 +1,7 @@
 #include "binding/qp/receive_work_queue.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -57,13 +59,21 @@ Napi::Value create_wq_by(Napi::Env env, const napi_value* arguments, const Vendo
   if (attr.create_flags != 0) attr.comp_mask = IBV_WQ_INIT_ATTR_FLAGS;
   const std::uint32_t asked_wr = attr.max_wr;
   const std::uint32_t asked_sge = attr.max_sge;
+  if (!can_queue(asked_wr, asked_sge)) return failure(env, EINVAL);
   errno = 0;
   ibv_wq* wq = vendor != nullptr ? (*vendor).operator()<ibv_wq>(pd->context().ctx(), &attr)
                                  : ibv_create_wq(pd->context().ctx(), &attr);
   if (wq == nullptr) return failure(env, creation_error());
+  if (vendor != nullptr) {
+    // What the inline ibv_create_wq does.
+    wq->wq_context = attr.wq_context;
+    wq->events_completed = 0;
+    pthread_mutex_init(&wq->mutex, nullptr);
+    pthread_cond_init(&wq->cond, nullptr);
+  }
   const std::uint32_t max_wr = std::max(attr.max_wr, asked_wr);
   const std::uint32_t max_sge = std::max(attr.max_sge, asked_sge);
-  const auto queue = std::make_shared<ReceiveWorkQueue>(pd, cq, wq, max_wr, max_sge);
+  const auto queue = own_or<ReceiveWorkQueue>([&] { ibv_destroy_wq(wq); }, pd, cq, wq, max_wr, max_sge);
   Napi::Object result = Napi::Object::New(env);
   result.Set("id", static_cast<double>(id));
   result.Set("wqNum", wq->wq_num);
@@ -129,7 +139,9 @@ Napi::Value create_rwq_ind_table(const Napi::CallbackInfo& info) {
     if (each != context) queues.push_back(static_cast<ibv_wq*>(each->pointer()));
   }
   ibv_rwq_ind_table_init_attr attr{};
-  attr.log_ind_tbl_size = static_cast<std::uint32_t>(std::countr_zero(list.Length()));
+  // A getter of the list may have made it shorter, too.
+  if (!std::has_single_bit(queues.size())) return failure(env, EINVAL);
+  attr.log_ind_tbl_size = static_cast<std::uint32_t>(std::countr_zero(queues.size()));
   attr.ind_tbl = queues.data();
   errno = 0;
   ibv_rwq_ind_table* table = ibv_create_rwq_ind_table(context->ctx(), &attr);

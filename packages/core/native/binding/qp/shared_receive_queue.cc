@@ -120,6 +120,7 @@ Napi::Value create_srq(const Napi::CallbackInfo& info) {
   attr.attr.max_sge = given.u32("maxSge");
   attr.attr.srq_limit = given.u32("srqLimit");
   const ibv_srq_attr asked = attr.attr;
+  if (!can_queue(asked.max_wr, asked.max_sge)) return failure(env, EINVAL);
   ibv_srq* srq = nullptr;
   errno = 0;
   if (type < 0) {
@@ -140,9 +141,12 @@ Napi::Value create_srq(const Napi::CallbackInfo& info) {
     errno = EOPNOTSUPP;
   }
   if (srq == nullptr) return failure(env, creation_error());
+  // Providers leave it out of what create_srq_ex makes.
+  srq->srq_context = attr.srq_context;
   const std::uint32_t max_wr = std::max(attr.attr.max_wr, asked.max_wr);
   const std::uint32_t max_sge = std::max(attr.attr.max_sge, asked.max_sge);
-  const auto queue = std::make_shared<SharedReceiveQueue>(pd, xrcd, cq, srq, max_wr, max_sge, attr.tm_cap);
+  const auto undo = [&] { context.functions().destroy_srq(srq); };
+  const auto queue = own_or<SharedReceiveQueue>(undo, pd, xrcd, cq, srq, max_wr, max_sge, attr.tm_cap);
   Napi::Object result = Napi::Object::New(env);
   result.Set("id", static_cast<double>(id));
   result.Set("maxWr", max_wr);
