@@ -58,11 +58,11 @@ export interface RawActivateOptions {
 export interface ActivateOptions {
   /** 32 bits: datagrams must carry it. */
   qkey: number;
-  /** The local port, default 1. */
+  /** The local port; default 1, or that of `init()`. */
   portNum?: number;
   /** The first packet sequence number, 24 bits; default 0. */
   psn?: number;
-  /** Which of the port's partition keys, an index; default 0. */
+  /** Which of the port's partition keys, an index; default 0, or that of `init()`. */
   pkeyIndex?: number;
 }
 
@@ -162,7 +162,7 @@ export function initStep(value: InitOptions, qpType: number): QpAttr {
   return { qpState, ...rest, qpAccessFlags };
 }
 
-const activateOptions = fields({ ...keyed, qkey: u32(), psn: or(u24(), 0) });
+const activateOptions = fields({ portNum: maybe(u8()), pkeyIndex: maybe(u16()), qkey: u32(), psn: or(u24(), 0) });
 
 /** The steps from RESET, or from INIT, to RTS of a queue pair without a peer. */
 export function activateSteps(value: unknown, qpType: number, inInit: boolean): QpAttr[] {
@@ -172,10 +172,11 @@ export function activateSteps(value: unknown, qpType: number, inInit: boolean): 
       inInit ? 1 : 0,
     );
   }
-  const { qkey, portNum, psn, pkeyIndex } = activateOptions(value, 'options');
+  const { psn, ...given } = activateOptions(value, 'options');
+  // From INIT to INIT what is given changes, and what init() has set stays.
   return [
-    { qpState: QpState.INIT, pkeyIndex, portNum, qkey },
+    { qpState: QpState.INIT, ...(inInit ? {} : { portNum: 1, pkeyIndex: 0 }), ...given },
     { qpState: QpState.RTR },
     { qpState: QpState.RTS, sqPsn: psn },
-  ].slice(inInit ? 1 : 0);
+  ];
 }

@@ -131,6 +131,14 @@ describe('init', () => {
     qp.activate({ qkey: QKEY });
     expect(state(qp)).toBe(QpState.RTS);
   });
+
+  it('of datagrams takes another key later, and keeps what it was not given anew', () => {
+    const b = bench();
+    const qp = createQp(b, QpType.UD);
+    qp.init({ qkey: QKEY });
+    qp.activate({ qkey: QKEY + 1 });
+    expect(qp.query().attr).toMatchObject({ qkey: QKEY + 1, portNum: 1, pkeyIndex: 0, qpState: QpState.RTS });
+  });
 });
 
 describe('defaultGid', () => {
