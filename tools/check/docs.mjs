@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { root } from '../setup/src/paths.mjs';
+import { mustFind } from '../setup/src/problem.mjs';
 import { namedPaths, pathFinder } from './src/docs/named-paths.mjs';
 
 const notOurs = new Set(['node_modules', 'build', 'dist', 'test-results', '.git', '.turbo', '.tools']);
@@ -36,5 +37,6 @@ for (const document of documents) {
     console.error(`${document}:${line}: there is no ${path}`);
   }
 }
+mustFind(count, 'paths in documents');
 console.log(`docs: ${documents.length} documents name ${count} paths, ${missing} of them missing`);
 process.exitCode = missing === 0 ? 0 : 1;

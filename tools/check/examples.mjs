@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { libraryPackages } from '../setup/src/packages.mjs';
 import { root } from '../setup/src/paths.mjs';
+import { mustFind } from '../setup/src/problem.mjs';
 import { checkExamples } from './src/examples/program.mjs';
 import { checkDocuments, codeOf } from './src/examples/readme.mjs';
 
@@ -28,5 +29,7 @@ const examples = checkExamples(tsconfig, packages);
 const programs = checkDocuments(tsconfig, documents);
 const findings = [...examples.findings, ...programs.findings, ...lost];
 for (const { file, line, message } of findings) console.error(`${relative(root, file)}:${line}: ${message}`);
+mustFind(examples.count, 'examples');
+mustFind(programs.count, 'programs of documents');
 console.log(`examples: ${examples.count} compiled, ${programs.count} programs of documents, ${findings.length} errors`);
 process.exitCode = findings.length === 0 ? 0 : 1;

@@ -8,6 +8,7 @@ import { allCases } from '../src/cases/index.mjs';
 import { makeMachine } from '../src/machine.mjs';
 import { debianPackages } from '../src/packages.mjs';
 import { places } from '../src/places.mjs';
+import { mustFind } from '../../../tools/setup/src/problem.mjs';
 import { runCase } from '../src/pair.mjs';
 import { Table } from '../src/table.mjs';
 
@@ -55,6 +56,7 @@ async function runPrograms({ only, place: at }) {
   } finally {
     machine.remove();
   }
+  mustFind(table.cases, 'cases of that name and place');
   table.print();
   return table.failed === 0 ? 0 : 1;
 }

@@ -4,6 +4,7 @@
 /** The results: a line for each program and place. */
 export class Table {
   failed = 0;
+  cases = 0;
   /** @type {Map<string, { cases: number, passed: number, reasons: Map<string, number> }>} */
   #rows = new Map();
 
@@ -17,6 +18,7 @@ export class Table {
     const row = this.#rows.get(key) ?? { cases: 0, passed: 0, reasons: /** @type {Map<string, number>} */ (new Map()) };
     this.#rows.set(key, row);
     ++row.cases;
+    ++this.cases;
     if (failure === undefined) ++row.passed;
     // What cannot run by its nature is no failure.
     const known = each.cannot ?? place.cannot;
@@ -31,13 +33,12 @@ export class Table {
   print() {
     console.log(`\n${'program'.padEnd(16)} ${'place'.padEnd(10)} cases passed  the others`);
     let passed = 0;
-    let cases = 0;
     for (const [key, row] of this.#rows) {
       const reasons = [...row.reasons].map(([reason, count]) => `${count}: ${reason}`).join('; ');
       console.log(`${key} ${String(row.cases).padStart(5)} ${String(row.passed).padStart(6)}  ${reasons}`.trimEnd());
       passed += row.passed;
-      cases += row.cases;
     }
-    console.log(`${cases} cases: passed ${passed}, cannot run ${cases - passed - this.failed}, failed ${this.failed}`);
+    const cannot = this.cases - passed - this.failed;
+    console.log(`${this.cases} cases: passed ${passed}, cannot run ${cannot}, failed ${this.failed}`);
   }
 }
