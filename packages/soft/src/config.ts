@@ -171,6 +171,9 @@ function deviceText(device: DeviceConfig | null, i: number): string {
   if (typeof name !== 'string' || name === '') {
     throw typeError('name', 'every device needs a name, such as "soft0"');
   }
+  if (!/^[\w.-]{1,63}$/.test(name)) {
+    throw valueError('name', `expected up to 63 letters, digits and the characters _ - ., got ${show(name)}`);
+  }
   const pairs: [string, unknown][] = Object.entries(plain);
   for (const address of listText('addr', addr ?? [])) pairs.push(['addr', address]);
   if (foreign !== undefined) pairs.push(['foreign', listText('foreign', foreign).join('|')]);
@@ -199,6 +202,10 @@ function flag(name: string, value: unknown): number {
 
 function join(pairs: readonly [string, unknown][]): string {
   const given = pairs.filter(([, value]) => value !== undefined);
+  for (const [key] of given) {
+    if (!/^\w+$/.test(key))
+      throw valueError(key, 'this is no name of an option: those have letters, digits and _ only');
+  }
   return given.map(([key, value]) => `${key}=${escape(key, value)}`).join(',');
 }
 

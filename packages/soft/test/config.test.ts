@@ -54,6 +54,8 @@ describe('configurationText', () => {
 
   it.each([
     [{ name: '' }, 'ERR_INVALID_ARG_TYPE', /^name: every device needs a name/],
+    [{ name: 'a,mtu=1024;b' }, 'ERR_INVALID_ARG_VALUE', /^name: expected up to 63 letters, digits/],
+    [{ name: 'a', options: { 'p,q': 1 } }, 'ERR_INVALID_ARG_VALUE', /^p,q: this is no name of an option/],
     [{ name: 'a', mtu: null }, 'ERR_INVALID_ARG_TYPE', /^mtu: expected a string or number, got null/],
     [{ name: 'a', strict: 'yes' }, 'ERR_INVALID_ARG_TYPE', /^strict: expected true or false, got "yes"/],
     [{ name: 'a', capture: { path: 'x', max: 1 } }, 'ERR_INVALID_ARG_VALUE', /^capture\.max: there is no such field/],

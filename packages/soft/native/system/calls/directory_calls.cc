@@ -98,14 +98,18 @@ VERBS_REPLACES(int, chdir, const char* path) {
 
 VERBS_REPLACES(char*, getcwd, char* buffer, std::size_t size) {
   char* const name = rename_in_tree(libc_getcwd(buffer, size));
-  if (name || errno != ERANGE || !buffer) return name;
+  if (name || errno != ERANGE) return name;
   // The folder's own path may be longer than the name that the program knows.
   char whole[PATH_MAX];
   if (!rename_in_tree(libc_getcwd(whole, sizeof whole))) return nullptr;
   const std::size_t length = std::strlen(whole) + 1;
-  if (length <= size) return static_cast<char*>(std::memcpy(buffer, whole, length));
-  errno = ERANGE;
-  return nullptr;
+  if (length > size) {
+    errno = ERANGE;
+    return nullptr;
+  }
+  // Without a buffer, in memory of so many bytes.
+  void* const given = buffer ? buffer : std::malloc(size);
+  return given ? static_cast<char*>(std::memcpy(given, whole, length)) : nullptr;
 }
 VERBS_REPLACES(char*, __getcwd_chk, char* buffer, std::size_t size, std::size_t room) {
   if (size > room) std::abort();

@@ -63,7 +63,7 @@ int answer_on(int fd, const nlmsghdr& request) {
   if (port == 0) return ECONNREFUSED;
   const auto from = static_cast<int>(syscall(SYS_socket, AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_USERSOCK));
   if (from < 0) return ECONNREFUSED;
-  const int error = answer(request, port, from);
+  const int error = answer(request, port, from, fd);
   kernel::close(from);
   return error;
 }

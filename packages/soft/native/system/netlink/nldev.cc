@@ -209,8 +209,8 @@ class SortedNames {
 // One request and its answer.
 class Exchange {
  public:
-  Exchange(const nlmsghdr& request, std::uint32_t port, int from)
-      : request_(request), port_(port), from_(from), dump_((request.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP) {}
+  Exchange(const nlmsghdr& request, std::uint32_t port, int from, int to)
+      : request_(request), port_(port), from_(from), to_(to), dump_((request.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP) {}
 
   int answer() {
     const int error = facts_.whole() ? execute(request_.nlmsg_type & 0x3ff) : ECONNREFUSED;
@@ -226,6 +226,7 @@ class Exchange {
       message_.payload(&none, sizeof none);
       send();
     }
+    if (failed_ != 0) take_back();
     return failed_;
   }
 
@@ -271,8 +272,26 @@ class Exchange {
     to.nl_family = AF_NETLINK;
     to.nl_pid = port_;
     const std::string_view bytes = message_.done();
-    const long sent = syscall(SYS_sendto, from_, bytes.data(), bytes.size(), MSG_DONTWAIT, &to, sizeof to);
-    if (sent < 0) failed_ = ENOBUFS;
+    const auto post = [&] {
+      return syscall(SYS_sendto, from_, bytes.data(), bytes.size(), MSG_DONTWAIT, &to, sizeof to) >= 0;
+    };
+    if (failed_ != 0 || post()) return;
+    make_room();
+    if (!post()) failed_ = ENOBUFS;
+  }
+
+  // The kernel gives the next part of a list when the program has taken the one before. Here all of them have to find
+  // room in the socket at once.
+  void make_room() const {
+    constexpr int kMost = 64 << 20;
+    if (syscall(SYS_setsockopt, to_, SOL_SOCKET, SO_RCVBUFFORCE, &kMost, sizeof kMost) == 0) return;
+    syscall(SYS_setsockopt, to_, SOL_SOCKET, SO_RCVBUF, &kMost, sizeof kMost);
+  }
+
+  // Half a list would be read as the answer to the next request.
+  void take_back() const {
+    char byte;
+    while (syscall(SYS_recvfrom, to_, &byte, sizeof byte, MSG_DONTWAIT, nullptr, nullptr) >= 0) continue;
   }
 
   // Calls visit(index, name) for the device that the request names; of a dump without one, for all. 0 or errno.
@@ -463,6 +482,7 @@ class Exchange {
   const nlmsghdr& request_;
   const std::uint32_t port_;
   const int from_;
+  const int to_;
   const bool dump_;
   int failed_ = 0;
   Facts facts_;
@@ -471,6 +491,8 @@ class Exchange {
 
 }  // namespace
 
-int answer(const nlmsghdr& request, std::uint32_t port, int from) { return Exchange(request, port, from).answer(); }
+int answer(const nlmsghdr& request, std::uint32_t port, int from, int to) {
+  return Exchange(request, port, from, to).answer();
+}
 
 }  // namespace verbs::soft::system

@@ -8,7 +8,8 @@
 
 namespace verbs::soft::system {
 
-// Answers a request by messages of `from`, a socket, to the netlink address `port`, which asked. 0 or errno.
-int answer(const nlmsghdr& request, std::uint32_t port, int from);
+// Answers a request by messages of `from`, a socket, to the socket `to` at the netlink address `port`, which asked. 0
+// or errno: ENOBUFS for a list that the socket cannot hold, of which it has nothing then.
+int answer(const nlmsghdr& request, std::uint32_t port, int from, int to);
 
 }  // namespace verbs::soft::system

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <sstream>
 
@@ -197,6 +198,11 @@ TEST_CASE("links, whole paths and the working directory have the names that the 
   char small[48];
   CHECK(std::string(getcwd(small, sizeof small)) == real + "/ports");
   CHECK(getcwd(small, 20) == nullptr);
+  CHECK(errno == ERANGE);
+  const std::unique_ptr<char, decltype(&std::free)> made(getcwd(nullptr, sizeof small), &std::free);
+  REQUIRE(made);
+  CHECK(std::string(made.get()) == real + "/ports");
+  CHECK(getcwd(nullptr, 20) == nullptr);
   CHECK(errno == ERANGE);
   CHECK(readlink("/proc/self/cwd", small, sizeof small) == static_cast<ssize_t>(real.size() + 6));
   CHECK(readlink("/proc/self/cwd", small, 4) == 4);

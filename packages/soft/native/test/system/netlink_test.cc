@@ -31,7 +31,11 @@ constexpr std::uint16_t nldev(int command) { return static_cast<std::uint16_t>((
 
 class Socket {
  public:
-  Socket() : fd_(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA)) { REQUIRE(fd_ >= 0); }
+  // `buffer`: bytes; 0 leaves it to the system.
+  explicit Socket(int buffer = 0) : fd_(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA)) {
+    REQUIRE(fd_ >= 0);
+    if (buffer > 0) REQUIRE(setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer) == 0);
+  }
   ~Socket() { close(fd_); }
   Socket(const Socket&) = delete;
 
@@ -254,6 +258,28 @@ TEST_CASE("objects and counters are those of the processes that have the device 
   CHECK(values["sent_pkts"] >= counter("net0", "sent_pkts"));  // of other processes, too
   CHECK(values["sent_pkts"] > 0);
   CHECK(values.size() > 20);
+}
+
+TEST_CASE("a list may be longer than the buffer of the socket") {
+  configure("net0");
+  const End end("net0");
+  ibv_qp_init_attr init{};
+  init.send_cq = init.recv_cq = end.cq;
+  init.qp_type = IBV_QPT_RC;
+  init.cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 0};
+  std::vector<ibv_qp*> pairs(600);
+  for (ibv_qp*& pair : pairs) REQUIRE((pair = ibv_create_qp(end.pd, &init)) != nullptr);
+  Socket socket(4096);
+  std::size_t listed = 0;
+  const Answer answer = socket.ask(RDMA_NLDEV_CMD_RES_QP_GET, NLM_F_DUMP, {{RDMA_NLDEV_ATTR_DEV_INDEX, 0}});
+  CHECK(answer.error == 0);
+  CHECK(answer.messages.size() > 1);
+  for (const auto& message : answer.messages) {
+    const auto outer = attributes(message);
+    listed += attributes(outer.find(RDMA_NLDEV_ATTR_RES_QP)->second).size();
+  }
+  CHECK(listed == pairs.size() + 1);
+  for (ibv_qp* pair : pairs) CHECK(ibv_destroy_qp(pair) == 0);
 }
 
 TEST_CASE("signals take no objects away") {
