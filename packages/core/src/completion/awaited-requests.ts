@@ -47,6 +47,8 @@ export class AwaitedRequests {
   /** Requests whose signal was aborted: their completions must not reach the program. They hold nothing. */
   readonly #aborted = new Map<bigint, { wrId: bigint | number; qp: WeakRef<Resource> }>();
   readonly #vacant = new VacantReceives();
+  /** A receive request was awaited with a signal: its message may be for those behind it. */
+  #abortable = false;
   readonly #abandoned: () => void;
   // A random start, so that the numbers do not meet the program's own.
   #next = randomBytes(8).readBigUInt64LE();
@@ -66,9 +68,9 @@ export class AwaitedRequests {
     return this.#requests.size + this.#aborted.size !== 0;
   }
 
-  /** Whether a queue pair may have receive requests that nobody awaits. */
+  /** Whether a queue pair may have receive requests that nobody awaits, now or when a signal has come. */
   get vacancies(): boolean {
-    return this.#vacant.used;
+    return this.#vacant.used || this.#abortable;
   }
 
   /** Its place in the queue is new, unless it has that of `taken`. */
@@ -76,6 +78,7 @@ export class AwaitedRequests {
     const id = taken?.elements.id ?? (this.#next = BigInt.asUintN(64, this.#next + 1n));
     const { wrId, opcode, qp, elements, signal } = request;
     if (elements !== undefined) elements.id = id;
+    this.#abortable ||= elements !== undefined && signal !== undefined;
     const { promise, resolve, reject } = deferred();
     const ended = signal === undefined ? undefined : this.#listen(id, signal);
     const list = this.#listOf(qp);

@@ -103,7 +103,10 @@ export class Receiver implements AsyncIterable<Message>, Disposable {
     const most = Math.floor(constants.MAX_LENGTH / slots) - this.#headerBytes;
     if (size > most) throw rangeError('options.size', `at most ${most} with ${slots} slots`, size);
     this.#mr = pd.allocMr(slots * bytes, AccessFlags.LOCAL_WRITE);
-    this.#buffers = new SendBuffers(pd, Math.max(1, Math.min(slots, qp.cap.maxSendWr)), size);
+    this.#buffers = new SendBuffers(pd, Math.max(1, Math.min(slots, qp.cap.maxSendWr)), size, {
+      owner: 'Receiver',
+      limit: "the size of the receiver's buffers",
+    });
     this.#slots = Array.from({ length: slots }, (_, i) => {
       const offset = i * bytes;
       const sgList = [{ mr: this.#mr, offset, length: bytes }];
@@ -145,7 +148,12 @@ export class Receiver implements AsyncIterable<Message>, Disposable {
       signal?.throwIfAborted();
       const first = this.#arrived.shift();
       if (first !== undefined) return this.#message(first.slot, first.wc);
-      if (this.closed) return undefined;
+      if (this.closed) {
+        // What had completed when the queue pair was closed is told in the next turn of the promises.
+        await Promise.resolve();
+        const last = this.#arrived.shift();
+        return last === undefined ? undefined : this.#message(last.slot, last.wc);
+      }
       if (this.#failure !== undefined) throw this.#failure.error;
       await this.#wake(signal);
     }

@@ -14,6 +14,7 @@ export class SendBuffers {
   readonly #pd: ProtectionDomain;
   readonly #count: number;
   readonly #size: number;
+  readonly #owner: string;
   readonly #limit: string;
   #mr: MemoryRegion | undefined;
   readonly #free: number[] = [];
@@ -22,11 +23,12 @@ export class SendBuffers {
   #inUse = 0;
   #closed = false;
 
-  /** `limit` says whose size it is, for the error of data that is longer. */
-  constructor(pd: ProtectionDomain, count: number, size: number, limit = "the size of the receiver's buffers") {
+  /** For errors: `owner` is what the program closes, and `limit` says whose size it is. */
+  constructor(pd: ProtectionDomain, count: number, size: number, { owner, limit }: { owner: string; limit: string }) {
     this.#pd = pd;
     this.#count = count;
     this.#size = size;
+    this.#owner = owner;
     this.#limit = limit;
   }
 
@@ -53,12 +55,12 @@ export class SendBuffers {
 
   close(): void {
     this.#closed = true;
-    for (const { reject } of this.#waiting.splice(0)) reject(closedError('Receiver', 'ibv_post_send'));
+    for (const { reject } of this.#waiting.splice(0)) reject(closedError(this.#owner, 'ibv_post_send'));
     if (this.#inUse === 0) this.#mr?.close();
   }
 
   #region(): MemoryRegion {
-    if (this.#closed) throw closedError('Receiver', 'ibv_post_send');
+    if (this.#closed) throw closedError(this.#owner, 'ibv_post_send');
     if (this.#mr === undefined) {
       this.#mr = this.#pd.allocMr(this.#count * this.#size, AccessFlags.LOCAL_WRITE);
       for (let slot = this.#count - 1; slot >= 0; slot--) this.#free.push(slot);

@@ -112,6 +112,7 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
       prepare?.(this.qp);
     } catch (error) {
       cq.close();
+      this.#messages?.close();
       throw error;
     }
     this.disconnected = lines.ended.then(() => {
@@ -181,7 +182,10 @@ export class Connection<PrivateData = unknown> implements AsyncDisposable {
     const size = theirs === undefined ? own : Math.min(theirs, Math.max(own, LARGEST_SIZE));
     const limit =
       size === theirs ? 'the `receive.size` of the peer' : "the size of this side's buffers, `receive.size`";
-    this.#buffers = new SendBuffers(this.pd, Math.max(1, Math.min(16, this.qp.cap.maxSendWr)), size, limit);
+    this.#buffers = new SendBuffers(this.pd, Math.max(1, Math.min(16, this.qp.cap.maxSendWr)), size, {
+      owner: 'Connection',
+      limit,
+    });
     return this.#buffers;
   }
 

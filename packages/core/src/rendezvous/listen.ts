@@ -236,6 +236,10 @@ export class Request<PrivateData = unknown> {
     );
     const signal = givenSignal(given);
     this.#checkOpen();
+    if (signal?.aborted === true) {
+      this.reject();
+      throw signal.reason;
+    }
     const device = options.pd === undefined ? this.#device : new Device(options.pd);
     if (device === this.#device && !device.use()) {
       this.reject();

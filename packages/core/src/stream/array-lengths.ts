@@ -107,7 +107,13 @@ class Lengths {
   }
 
   /** A value, the begin of one that has parts, or its end. */
-  #part(tag: string): void {
+  #part(first: string): void {
+    let tag = first;
+    while (tag === '?') {
+      // a count of objects in front of a value
+      this.#number();
+      tag = this.#tag();
+    }
     this.#memory += MEMORY[tag] ?? PLACE;
     switch (tag) {
       case '_': // undefined, null, booleans, a hole
@@ -137,13 +143,11 @@ class Lengths {
       case 'S':
         this.#digits(this.#number());
         return;
-      case 's':
-      case '?':
-        if (tag === '?') this.#number();
-        this.#part(this.#tag());
+      case 's': // an object of a text
+        this.#text();
         return;
       case 'R':
-        this.#part(this.#tag());
+        this.#text();
         this.#number();
         return;
       case 'B':
@@ -182,6 +186,12 @@ class Lengths {
       default:
         this.#end(tag);
     }
+  }
+
+  #text(): void {
+    const tag = this.#tag();
+    if (!'"cS'.includes(tag)) throw UNKNOWN;
+    this.#part(tag);
   }
 
   /** Behind it there is the number of properties or elements, of an array both. */

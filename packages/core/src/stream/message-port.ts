@@ -188,8 +188,10 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
 
   /** @internal `refused` is called instead of 'messageerror'. */
   post(value: Sent, refused?: (error: Error) => void): boolean {
-    if (this.closed) throw closedError('SocketMessagePort', 'ibv_post_send');
+    this.#checkOpen();
     const message = v8.serialize(value);
+    // A getter of the value may have closed the port.
+    this.#checkOpen();
     if (this.#peerMaxBytes !== undefined) return this.#send(message, this.#peerMaxBytes);
     this.#early.push({ message, refused });
     return false;
@@ -205,16 +207,37 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
     }
   }
 
-  /** Ends the port: the peer still gets what was posted. Its own messages are dropped. */
+  /**
+   * Ends the port: the peer still gets what was posted. Its own messages are dropped. A peer that does not say within 10 seconds
+   * that it is a message port gets nothing of what was posted, and the port ends with an error.
+   */
   close(): void {
     if (this.#closing) return;
     this.#closing = true;
-    if (this.#early.length === 0) this.#end();
+    this.#endSoon();
+    if (this.#early.length === 0) {
+      this.#end();
+      return;
+    }
+    const late = setTimeout(() => {
+      if (this.#early.length !== 0) this.socket.destroy(noPort('the peer has not said that it is a message port'));
+    }, LONGEST_GREETING);
+    this.socket.once('close', () => {
+      clearTimeout(late);
+    });
+  }
+
+  /** The socket may be closed already, and a message of before that have kept the port open. */
+  #endSoon(): void {
+    setImmediate(() => {
+      this.#deliver();
+    });
   }
 
   /** Ends the port at once. The error is emitted, or thrown by the iteration. */
   destroy(error?: Error): void {
     this.#closing = true;
+    this.#endSoon();
     this.socket.destroy(error);
   }
 
@@ -238,6 +261,10 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
     });
     this.close();
     await closed;
+  }
+
+  #checkOpen(): void {
+    if (this.closed) throw closedError('SocketMessagePort', 'ibv_post_send');
   }
 
   #send(message: Buffer, max: number): boolean {
@@ -386,6 +413,9 @@ export class SocketMessagePort<Sent = unknown, Received = unknown>
     this.emit('close');
   }
 }
+
+/** Milliseconds in which a peer that is a message port says so, also a busy one. */
+const LONGEST_GREETING = 10_000;
 
 function noPort(text: string): VerbsError {
   const hint = 'both ends need messagePort(), or both callPort(), of @verbs/core/stream';

@@ -38,6 +38,8 @@ const sendSlots = (slots: number) => Math.min(slots, 16);
 export interface PipeEvents {
   /** Bytes, which belong to the callee. False asks for no more until `resume()`. */
   data(bytes: Buffer): boolean;
+  /** The peer has a message of this side. */
+  arrived(): void;
   /** The peer has ended its side: no byte follows. */
   end(): void;
   /** The pipe is broken. */
@@ -109,13 +111,13 @@ export class BytePipe {
     if (pd === undefined)
       throw new VerbsError(errno.EINVAL, 'ibv_post_recv', { hint: 'a socket needs an RC queue pair' });
     const memory = pd.allocMr(slots * size, AccessFlags.LOCAL_WRITE);
+    this.#memory = memory;
     const receives = new RecvBatch(slots);
     for (let slot = 0; slot < slots; slot++) {
       receives.set(slot, { wrId: slot, sgList: [{ mr: memory, offset: slot * size, length: size }] });
     }
     qp.postRecvBatch(receives);
     this.#qp = qp;
-    this.#memory = memory;
     this.#receives = receives;
   }
 
@@ -296,8 +298,10 @@ export class BytePipe {
   #sent(slot: number): void {
     this.#heard = true;
     const slots = sendSlots(this.#mine.slots);
-    if (slot < slots) this.#sending?.release();
-    else this.#extras.delete(slot - slots);
+    if (slot < slots) {
+      this.#sending?.release();
+      this.#events?.arrived();
+    } else this.#extras.delete(slot - slots);
     if (slot === slots + EXTRA.end) this.#acknowledged();
     if (!this.#idling) return;
     this.#idle?.();

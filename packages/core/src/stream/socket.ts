@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { addAbortSignal, Duplex } from 'node:stream';
 import { types } from 'node:util';
-import { rangeError, typeError } from '../base/validate.js';
+import { rangeError, typeError, valueError } from '../base/validate.js';
 import type { QueuePair } from '../qp/queue-pair.js';
 import { type Announcement, announce, announced } from './announcement.js';
 import { BytePipe, sendRequests } from './pipe.js';
@@ -318,6 +318,9 @@ export class Socket extends Duplex {
         this.#active();
         return this.push(bytes);
       },
+      arrived: () => {
+        this.#active();
+      },
       end: () => {
         this.push(null);
         // Without a reader, 'end' comes all the same if nothing is left to be read. Who takes connections listens from 'connect' on.
@@ -374,6 +377,11 @@ export class Socket extends Duplex {
 
   /** The last bytes of a write that has so many. */
   #write(bytes: Uint8Array, length: number, callback: (error?: Error | null) => void): void {
+    // The stream has counted the bytes when they were written.
+    if (length !== this.writableLength) {
+      callback(valueError('chunk', 'was detached or resized while it waited'));
+      return;
+    }
     this.#active();
     this.#end.pipe.write(bytes, (error) => {
       this.#sent += length;
@@ -402,6 +410,7 @@ export class Socket extends Duplex {
       // The peer gets what was written, and the end.
       pipe.abandon();
       const late = setTimeout(close, LINGER);
+      if (this.#quiet) late.unref();
       pipe.whenIdle(() => {
         clearTimeout(late);
         // The acknowledgement of the peer's last message is on its way in the next turns.

@@ -43,6 +43,17 @@ describe('a receive request that was given up', () => {
     expect((await next).byteLen).toBe(4);
   });
 
+  it('gives its message to one that waits without a signal', async () => {
+    const controller = new AbortController();
+    const first = two.recv({ sgList: [{ mr, length: 64 }] }, { signal: controller.signal });
+    const second = two.recv({ wrId: 2, sgList: [{ mr, offset: 64, length: 64 }] });
+    controller.abort(new Error('given up'));
+    await expect(first).rejects.toThrow('given up');
+    await send('hello');
+    expect(await second).toMatchObject({ wrId: 2, byteLen: 5 });
+    expect(text(mr, 64, 5)).toBe('hello');
+  });
+
   it('gives its message to a smaller one that waits, and a message that is too long to nobody', async () => {
     for (let i = 0; i < 2; i++) await giveUp([{ mr, offset: 64 * i, length: 64 }]);
     const small = [0, 1, 2].map((i) => two.recv({ wrId: i, sgList: [{ mr, offset: 1024 + 8 * i, length: 8 }] }));

@@ -110,6 +110,18 @@ describe('a receiver of a connected queue pair', () => {
     expect(await messages.next()).toBeUndefined();
   });
 
+  it('gives out what has arrived when its queue pair is closed, and then the end', async () => {
+    // Nobody polls its queue for anything else.
+    const [one, two] = pair(b, undefined, b.ctx.createCq(64, { channel: b.channel }));
+    const messages = receiver(two);
+    for (const text of ['one', 'two', 'three']) await send(one, text);
+    expect((await messages.next())?.text()).toBe('one');
+    two.close();
+    const rest: string[] = [];
+    for await (const message of messages) rest.push(message.text());
+    expect(rest).toEqual(['two', 'three']);
+  });
+
   it('ends with its queue pair, and frees its memory then', async () => {
     const [one, two] = pair(b);
     await collected('MemoryRegion', 1);

@@ -1,7 +1,15 @@
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { objectCounts, QpAttrMask, QpType, type RemoteRegion, WrOpcode } from '../../src/index.js';
+import {
+  MemoryRegion,
+  objectCounts,
+  openObjects,
+  QpAttrMask,
+  QpType,
+  type RemoteRegion,
+  WrOpcode,
+} from '../../src/index.js';
 import {
   type Connection,
   dial,
@@ -432,4 +440,33 @@ describe('listen and dial', () => {
     }
     expect(objectCounts()).toMatchObject({ QueuePair: 0, CompletionQueue: 0 });
   });
+});
+
+it('leaves no memory behind where its program fails, and answers nobody for a signal that has come', async () => {
+  const ctx = open();
+  const pd = ctx.allocPd();
+  const regions = () => openObjects().filter((each) => each instanceof MemoryRegion).length;
+  const server = await serve();
+  const before = regions();
+  const prepare = () => {
+    throw new Error('no');
+  };
+  await expect(dial({ port: server.port, pd, receive: {}, prepare })).rejects.toThrow('no');
+  expect(regions()).toBe(before);
+  const dialled = dial({ port: server.port });
+  const request = await next(server);
+  await expect(request.accept({ signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
+  await expect(dialled).rejects.toMatchObject({ code: 'REJECTED' });
+});
+
+it('names the connection in the error of a send that it ends', async () => {
+  const server = await serve({ receive: {} });
+  const dialled = dial({ port: server.port, cap: { maxSendWr: 1, maxRecvWr: 1 } });
+  kept(await (await next(server)).accept());
+  const connection = await dialled;
+  const sent = Array.from({ length: 40 }, () => connection.send('x').then(() => '', String));
+  connection.close();
+  const texts = (await Promise.all(sent)).join();
+  expect(texts).toContain('the Connection is closed');
+  expect(texts).not.toContain('Receiver');
 });

@@ -114,6 +114,15 @@ describe('the lengths of arrays in a message', () => {
     for (const buffer of [read.first, ...read.again]) expect(Reflect.get(buffer, 'resizable')).toBe(false);
   });
 
+  it('do not nest what holds a text alone', () => {
+    for (const tag of ['s', 'R', '?\x01']) {
+      const message = Buffer.concat([Buffer.from([0xff, 15]), Buffer.from(tag.repeat(200_000), 'latin1')]);
+      expect(() => {
+        checkArrayLengths(message);
+      }).not.toThrow(RangeError);
+    }
+  });
+
   it('end the message of a peer before anything is allocated', async () => {
     const wire = new PassThrough();
     const port = messagePort(Duplex.from({ readable: wire, writable: new PassThrough().resume() }));

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Duplex, PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import v8 from 'node:v8';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   connect,
   createServer,
@@ -374,4 +374,50 @@ describe('a message port', () => {
     const { stdout, stderr, code } = await run(programPath('port-listener-throws.mjs'));
     expect({ stdout, stderr, code }).toEqual({ stdout: 'second\ncaught first\n', stderr: '', code: 0 });
   });
+});
+
+it('a getter that closes the port ends the call alone', async () => {
+  const [one, two] = await both();
+  const first = next(two);
+  one.postMessage('first');
+  expect(await first).toBe('first');
+  const closes = {
+    get value() {
+      one.close();
+      return 1;
+    },
+  };
+  const closed = once(one, 'close');
+  expect(() => one.postMessage(closes)).toThrow(expect.objectContaining({ code: 'ERR_VERBS_CLOSED' }));
+  await closed;
+});
+
+it('a port that is closed waits ten seconds at most for a peer to say that it is one', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const silent = new Duplex({
+      read: () => undefined,
+      write: (_chunk, _encoding, done) => {
+        done();
+      },
+    });
+    const port = messagePort(silent);
+    const failed = once(port, 'error');
+    port.postMessage('for nobody');
+    port.close();
+    vi.advanceTimersByTime(10_000);
+    expect(await failed).toMatchObject([{ code: 'EPROTO' }]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('is closed by close() where the peer has gone and a message of it was not taken', async () => {
+  const [one, two] = await both();
+  one.postMessage('not taken');
+  one.close();
+  await once(two.socket, 'close');
+  const closed = once(two, 'close');
+  two.close();
+  await closed;
 });

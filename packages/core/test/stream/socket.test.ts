@@ -252,6 +252,32 @@ describe('a socket', () => {
     expect({ stdout, stderr, code }).toEqual({ stdout: 'caught first\nsecond\n', stderr: '', code: 0 });
   });
 
+  it('has no timeout while bytes leave, however long a write takes', async () => {
+    const [client, server] = await both({ slots: 8, size: 4096 });
+    let timeouts = 0;
+    server.setTimeout(150).on('timeout', () => timeouts++);
+    server.write(Buffer.alloc(3_200_000));
+    let received = 0;
+    // Some of it in each moment, for longer than the timeout.
+    while (received < 3_200_000) {
+      received += (client.read() as Buffer | null)?.byteLength ?? 0;
+      await sleep(20);
+    }
+    expect(timeouts).toBe(0);
+    await once(server, 'timeout');
+  });
+
+  it('fails a write whose bytes are taken away before they leave', async () => {
+    const port = await serve((socket) => socket.resume());
+    const client = connect({ port });
+    clients.push(client);
+    const bytes = new Uint8Array(1000);
+    const written = new Promise<Error | null | undefined>((resolve) => client.write(bytes, resolve));
+    client.on('error', () => undefined);
+    structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+    expect(await written).toMatchObject({ message: expect.stringContaining('was detached') as string });
+  });
+
   it('has a timeout for silence, and stays open', async () => {
     const [client, server] = await both();
     const began = Date.now();
