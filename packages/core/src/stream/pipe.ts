@@ -1,5 +1,5 @@
 import { errno } from '../base/errno.js';
-import { VerbsError } from '../base/errors.js';
+import { closedError, VerbsError } from '../base/errors.js';
 import { kEvents, kServe } from '../base/symbols.js';
 import { valueError } from '../base/validate.js';
 import { CompletionBatch } from '../completion/completion-batch.js';
@@ -110,6 +110,7 @@ export class BytePipe {
     const { pd } = qp;
     if (pd === undefined)
       throw new VerbsError(errno.EINVAL, 'ibv_post_recv', { hint: 'a socket needs an RC queue pair' });
+    if (this.#broken) throw closedError('Socket', 'ibv_post_recv');
     const memory = pd.allocMr(slots * size, AccessFlags.LOCAL_WRITE);
     this.#memory = memory;
     const receives = new RecvBatch(slots);

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { addAbortSignal, Duplex } from 'node:stream';
 import { types } from 'node:util';
+import { unlessAborted } from '../base/abort.js';
 import { rangeError, typeError, valueError } from '../base/validate.js';
 import type { QueuePair } from '../qp/queue-pair.js';
 import { type Announcement, announce, announced } from './announcement.js';
@@ -267,7 +268,10 @@ export class Socket extends Duplex {
 
   /** @internal */
   override destroy(error?: Error): this {
-    if (this.connecting) this.#abort.abort(error);
+    if (this.connecting) {
+      this.connecting = false;
+      this.#abort.abort(error);
+    }
     return super.destroy(error);
   }
 
@@ -297,13 +301,23 @@ export class Socket extends Duplex {
   }
 
   async #connect(): Promise<void> {
-    const made: unknown = await this.#start.connect(this.#end, this.#abort.signal);
+    const { signal } = this.#abort;
+    const making: Promise<unknown> = Promise.resolve(this.#start.connect(this.#end, signal));
+    // Who connects may not look at the signal: what comes later is nobody's.
+    making.then(
+      (late) => {
+        if (signal.aborted) (late as { connection?: Partial<SocketConnection> } | undefined)?.connection?.close?.();
+      },
+      () => undefined,
+    );
+    const made = await unlessAborted(making, signal);
     const { connection, peer } = (made ?? {}) as { connection?: Partial<SocketConnection>; peer?: unknown };
     if (typeof connection?.close !== 'function')
       throw typeError('what options.connect resolves with', 'an object with connection and peer', made);
     try {
       this.#opened(connection as SocketConnection, announced(peer));
     } catch (error) {
+      this.#connection = undefined;
       connection.close();
       throw error;
     }

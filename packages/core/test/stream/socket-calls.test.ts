@@ -185,6 +185,33 @@ describe('a socket', () => {
     expect([socket.connecting, socket.readyState]).toEqual([false, 'closed']);
   });
 
+  it('ends at once while it connects, and closes a connection that comes later, once', async () => {
+    const stop = new AbortController();
+    let closes = 0;
+    const connection = { qp: {}, disconnected: Promise.resolve(), close: () => closes++ };
+    const made = { connection, peer: 'verbs-stream/1 16x131072' };
+    let come: (value: unknown) => void = () => undefined;
+    const late = new Promise((resolve) => (come = resolve));
+    for (const [given, signal] of [
+      [late, stop.signal],
+      [Promise.resolve(made), undefined], // without prepare()
+    ] as const) {
+      const socket = socketOver({ connect: () => given as never, ...(signal && { signal }) });
+      const errors: Error[] = [];
+      socket.on('error', (error) => errors.push(error));
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      await sleep(5);
+      stop.abort();
+      await closed;
+      expect([errors.length, socket.connecting, socket.readyState]).toEqual([1, false, 'closed']);
+      come(made);
+      await expect.poll(() => closes).toBe(1);
+      await sleep(5);
+      expect(closes).toBe(1);
+      closes = 0;
+    }
+  });
+
   it('fails for a peer that writes with immediate data, whose length is not that of the message', async () => {
     const pd = open().allocPd();
     const offered = pd.allocMr(8192, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
