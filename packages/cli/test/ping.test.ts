@@ -75,6 +75,21 @@ describe('verbs ping', () => {
     expect(JSON.parse(stdout)).toEqual({ clients: 3, answered: 60 });
   });
 
+  it.each([[['-i', '0']], [['--read', '-i', '0']]])(
+    '%j ends by a signal, however fast the answers come',
+    async (args) => {
+      const { server: answering, port } = await server();
+      const client = start(['-p', port, ...args]);
+      await client.until(/seq=50 /);
+      client.kill('SIGINT');
+      const { status, stdout } = await client.outcome();
+      expect(status).toBe(0);
+      expect(stdout).toContain('ping statistics');
+      answering.kill('SIGTERM');
+      expect(await answering.outcome()).toMatchObject({ status: 0 });
+    },
+  );
+
   it('gets through loss', async () => {
     const { port } = await server(['--once'], { VERBS_SOFT: 'soft0,drop=0.2,seed=1' });
     const { status, stdout, stderr } = await verbs(['ping', '-p', port, '-c', '50', '-i', '0', '--json', '-t', '20'], {

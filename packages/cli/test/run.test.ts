@@ -190,6 +190,15 @@ describe('verbs run', () => {
     const refused = await verbs(['run', '--', file]);
     expect(refused).toMatchObject({ status: 126 });
     expect(refused.stderr).toContain('cannot be executed');
+    // Node.js throws this one at once.
+    const inside = await verbs(['run', '--', join(file, 'program')]);
+    expect(inside).toMatchObject({ status: 126 });
+    expect(inside.stderr).toContain('cannot be started');
+  });
+
+  it('has the status of a program that empties the folders for temporary files', async () => {
+    const script = 'rm -f "$VERBS_SOFT_SYSTEM/loaded"; exit 3';
+    expect(await verbs(['run', '--', 'sh', '-c', script])).toMatchObject({ status: 3, stderr: '' });
   });
 
   it('passes on arguments as they are', async () => {

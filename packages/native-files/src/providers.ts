@@ -55,7 +55,7 @@ function* candidates(from: string): Generator<string, void, undefined> {
     for (let folder = start; ; folder = dirname(folder)) {
       const manifest = readManifest(folder);
       if (manifest !== undefined) yield* dependencies(manifest, folder);
-      if (manifest?.name?.startsWith('@verbs/') === true) yield* neighbours(folder);
+      if (String(manifest?.name).startsWith('@verbs/')) yield* neighbours(folder);
       if (dirname(folder) === folder) break;
     }
   }
@@ -85,7 +85,7 @@ function neighbours(folder: string): string[] {
 
 function providerIn(folder: string, from: string): Provider | undefined {
   const manifest = readManifest(folder);
-  if (manifest?.name === undefined || !isProvider(manifest)) return undefined;
+  if (typeof manifest?.name !== 'string' || !isProvider(manifest)) return undefined;
   const { name, verbs, main = 'index.js', exports } = manifest;
   const real = realpathSync(folder);
   if (!isOurs(real, from)) return undefined;
@@ -107,7 +107,9 @@ function isProvider({ verbs, dependencies, peerDependencies }: Manifest): boolea
 
 function readManifest(folder: string): Manifest | undefined {
   try {
-    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+    const value = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as unknown;
+    // Any file of the folders above may have that name.
+    return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
     return undefined;
   }

@@ -42,6 +42,16 @@ test('providers are what stands beside a package of the project in a flat node_m
   ]);
 });
 
+test.each(['null', '5', '[]', '{"name":5,"verbs":{},"peerDependencies":{"@verbs/core":"*"}}', '{"dependencies":7}'])(
+  'a package.json of %s ends no search',
+  (text) => {
+    const folder = temporary();
+    writeFileSync(join(folder, 'package.json'), text);
+    mkdirSync(join(folder, 'below'));
+    expect(seenFrom(join(folder, 'below'))).toEqual([]);
+  },
+);
+
 test('providers are what a program depends on, in any scope and behind links', () => {
   const folder = temporary();
   const store = join(folder, 'node_modules/.store/acme');

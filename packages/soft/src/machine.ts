@@ -91,7 +91,8 @@ export function machineFor(
         spawnSync('true', [], { env: environment, stdio: 'ignore' });
         forget();
       },
-      used: () => statSync(loaded).mtimeMs > 0,
+      // A program that cleans its temporary folder leaves nothing to tell by.
+      used: () => (statSync(loaded, { throwIfNoEntry: false })?.mtimeMs ?? 1) > 0,
       remove,
     };
   } catch (error) {

@@ -18,20 +18,27 @@ export async function runProgram(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
 ): Promise<number> {
-  const child = spawn(program, args, { stdio: 'inherit', env: environment });
-  const stop = forwardSignals(child);
+  let stop: (() => void) | undefined;
   try {
+    // Some errors are thrown at once.
+    const child = spawn(program, args, { stdio: 'inherit', env: environment });
+    stop = forwardSignals(child);
     return await statusOf(child);
   } catch (error) {
     throw startFailure(program, error);
   } finally {
-    stop();
+    stop?.();
   }
 }
 
 function statusOf(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
-    child.once('error', reject);
+    let started = false;
+    child.once('spawn', () => (started = true));
+    child.on('error', (error) => {
+      // A signal for a program that is another user's by now fails as well, and the program goes on.
+      if (!started) reject(error);
+    });
     child.once('exit', (code, signal) => {
       resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
     });
